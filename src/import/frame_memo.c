@@ -16,8 +16,7 @@ int lode_frame_memo_add(struct lode_frame_memo *memo, const char *text, size_t l
 {
 	char *copy;
 
-	if (length >= UINT32_MAX || memo->count >= LODE_NONE - 1 ||
-	    lode_grow(&memo->items, &memo->capacity, memo->count + 1, sizeof(*memo->items)) < 0)
+	if (length >= UINT32_MAX || memo->count >= LODE_NONE - 1 || LODE_RESERVE(memo, 1) < 0)
 		return LODE_SYSTEM;
 	copy = lode_arena_text(&memo->arena, text, length);
 	if (!copy || lode_index_insert(&memo->index, hash, (uint32_t)memo->count) < 0)

@@ -7,6 +7,7 @@
 #define LODE_IMPORT_FRAME_MEMO_H
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/hash_index.h"
 
 #include <string.h>
@@ -18,9 +19,7 @@ struct lode_frame_memo_item {
 };
 
 struct lode_frame_memo {
-	struct lode_frame_memo_item *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_frame_memo_item);
 	struct lode_index index;
 	struct lode_arena arena;
 };

@@ -17,6 +17,8 @@
  */
 #include "import/sched.h"
 
+#include "base/array.h"
+
 #include <string.h>
 
 /* A waking so long before the switch-out, in nanoseconds, may still be the one that ends it. */
@@ -46,13 +48,11 @@ struct thread {
 struct lode_sched {
 	struct lode_stream *stream;
 	struct lode_notes *notes;
-	struct thread *threads; /* by number in the stream */
-	size_t count;
-	size_t capacity;
-	uint32_t preempt;     /* string */
-	uint64_t unexplained; /* switch-ins without a waking */
-	uint64_t unseen;      /* switch-outs of threads whose switch-in was not recorded */
-	uint64_t open;        /* waits that the end of the recording cut off */
+	LODE_ARRAY(struct thread) threads; /* by number in the stream */
+	uint32_t preempt;                  /* string */
+	uint64_t unexplained;              /* switch-ins without a waking */
+	uint64_t unseen;                   /* switch-outs of threads whose switch-in was not recorded */
+	uint64_t open;                     /* waits that the end of the recording cut off */
 };
 
 struct lode_sched *lode_sched_create(struct lode_stream *stream, struct lode_notes *notes)
@@ -76,19 +76,13 @@ void lode_sched_destroy(struct lode_sched *sched)
 {
 	if (!sched)
 		return;
-	lode_free(sched->threads);
+	lode_free(sched->threads.items);
 	lode_free(sched);
 }
 
 static struct thread *thread_of(struct lode_sched *sched, uint32_t thread)
 {
-	if (thread >= sched->count) {
-		if (lode_grow(&sched->threads, &sched->capacity, (size_t)thread + 1, sizeof(*sched->threads)) < 0)
-			return NULL;
-		memset(sched->threads + sched->count, 0, (thread + 1 - sched->count) * sizeof(*sched->threads));
-		sched->count = (size_t)thread + 1;
-	}
-	return &sched->threads[thread];
+	return LODE_PLACE(&sched->threads, thread, (struct thread){ 0 });
 }
 
 /* Files may hold times that run backwards; a length is never negative. */
@@ -199,15 +193,15 @@ static int see_running(struct lode_sched *sched, struct thread *thread, uint32_t
 
 int lode_sched_running(struct lode_sched *sched, uint64_t t, uint32_t thread)
 {
-	if (thread >= sched->count)
+	if (thread >= sched->threads.count)
 		return 0;
-	return see_running(sched, &sched->threads[thread], thread, t);
+	return see_running(sched, &sched->threads.items[thread], thread, t);
 }
 
 void lode_sched_set_stack(struct lode_sched *sched, uint32_t thread, uint32_t stack)
 {
-	if (thread < sched->count && sched->threads[thread].state >= BLOCKED)
-		sched->threads[thread].stack = stack;
+	if (thread < sched->threads.count && sched->threads.items[thread].state >= BLOCKED)
+		sched->threads.items[thread].stack = stack;
 }
 
 static int switch_out(struct lode_sched *sched, struct thread *thread, uint32_t number, uint64_t t, uint16_t cpu,
@@ -261,8 +255,8 @@ int lode_sched_waking(struct lode_sched *sched, uint64_t t, uint32_t waker, uint
 
 int lode_sched_finish(struct lode_sched *sched, uint64_t t)
 {
-	for (size_t i = 0; i < sched->count; i++) {
-		struct thread *thread = &sched->threads[i];
+	for (size_t i = 0; i < sched->threads.count; i++) {
+		struct thread *thread = &sched->threads.items[i];
 
 		sched->open += thread->state == BLOCKED;
 		if (store_unfinished(sched, thread, (uint32_t)i, t) < 0)

@@ -8,6 +8,7 @@
  */
 #include "import/slices.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "import/import_common.h"
 #include "import/symptom_markers.h"
@@ -37,7 +38,7 @@ static int add_mark(struct lode_slices *slices, struct lode_slice_mark **marks, 
 
 static int add_slice(struct lode_slices *slices, const struct lode_slice *slice)
 {
-	if (slices->count >= LODE_NONE || LODE_APPEND(slices->items, slices->count, slices->capacity, *slice) < 0)
+	if (slices->count >= LODE_NONE || LODE_PUSH(slices, *slice) < 0)
 		return LODE_SYSTEM;
 	if (slice->t1 > slices->last)
 		slices->last = slice->t1;
@@ -53,27 +54,27 @@ int lode_slices_add(struct lode_slices *slices, uint32_t thread, uint64_t t0, ui
 
 int lode_slices_begin(struct lode_slices *slices, uint32_t thread, uint64_t t, uint32_t frame)
 {
-	return add_mark(slices, &slices->marks, &slices->mark_count, &slices->mark_capacity,
+	return add_mark(slices, &slices->marks.items, &slices->marks.count, &slices->marks.capacity,
 			(struct lode_slice_mark){ .t = t, .thread = thread, .frame = frame, .kind = BEGIN });
 }
 
 int lode_slices_end(struct lode_slices *slices, uint32_t thread, uint64_t t, uint32_t frame)
 {
-	return add_mark(slices, &slices->marks, &slices->mark_count, &slices->mark_capacity,
+	return add_mark(slices, &slices->marks.items, &slices->marks.count, &slices->marks.capacity,
 			(struct lode_slice_mark){ .t = t, .thread = thread, .frame = frame, .kind = END });
 }
 
 int lode_slices_instant(struct lode_slices *slices, uint32_t thread, uint64_t t, uint32_t name)
 {
-	return add_mark(slices, &slices->instants, &slices->instant_count, &slices->instant_capacity,
+	return add_mark(slices, &slices->instants.items, &slices->instants.count, &slices->instants.capacity,
 			(struct lode_slice_mark){ .t = t, .thread = thread, .frame = name, .kind = INSTANT });
 }
 
 void lode_slices_release(struct lode_slices *slices)
 {
 	lode_free(slices->items);
-	lode_free(slices->marks);
-	lode_free(slices->instants);
+	lode_free(slices->marks.items);
+	lode_free(slices->instants.items);
 	*slices = (struct lode_slices){ 0 };
 }
 
@@ -139,9 +140,7 @@ struct nesting {
 	const struct lode_import_options *options;
 	const uint8_t *measured;
 	struct lane *lanes;
-	struct open_slice *open;
-	size_t open_count;
-	size_t open_capacity;
+	LODE_ARRAY(struct open_slice) open;
 	uint32_t unused;
 	struct question *questions; /* by time */
 	size_t question_count;
@@ -159,14 +158,13 @@ static int push(struct nesting *nesting, struct lane *lane, const struct lode_sl
 	uint32_t at = nesting->unused;
 
 	if (at == LODE_NONE) {
-		if (lode_grow(&nesting->open, &nesting->open_capacity, nesting->open_count + 1,
-			      sizeof(*nesting->open)) < 0)
+		if (LODE_RESERVE(&nesting->open, 1) < 0)
 			return LODE_SYSTEM;
-		at = (uint32_t)nesting->open_count++;
+		at = (uint32_t)nesting->open.count++;
 	} else {
-		nesting->unused = nesting->open[at].below;
+		nesting->unused = nesting->open.items[at].below;
 	}
-	nesting->open[at] = (struct open_slice){ *slice, stack, lane->top };
+	nesting->open.items[at] = (struct open_slice){ *slice, stack, lane->top };
 	lane->top = at;
 	lane->depth++;
 	return 0;
@@ -176,9 +174,9 @@ static void pop(struct nesting *nesting, struct lane *lane)
 {
 	uint32_t at = lane->top;
 
-	lane->top = nesting->open[at].below;
+	lane->top = nesting->open.items[at].below;
 	lane->depth--;
-	nesting->open[at].below = nesting->unused;
+	nesting->open.items[at].below = nesting->unused;
 	nesting->unused = at;
 }
 
@@ -191,8 +189,8 @@ static uint32_t find_open(const struct nesting *nesting, const struct lane *lane
 
 	if (frame == LODE_NONE)
 		return at;
-	for (unsigned i = 0; at != LODE_NONE && i < SEARCH_DEPTH; i++, at = nesting->open[at].below)
-		if (nesting->open[at].slice.frame == frame)
+	for (unsigned i = 0; at != LODE_NONE && i < SEARCH_DEPTH; i++, at = nesting->open.items[at].below)
+		if (nesting->open.items[at].slice.frame == frame)
 			return at;
 	return LODE_NONE;
 }
@@ -204,7 +202,7 @@ static int close_until(struct nesting *nesting, struct lode_slices *slices, stru
 	int done = 0;
 
 	while (!done && lane->top != LODE_NONE) {
-		struct lode_slice slice = nesting->open[lane->top].slice;
+		struct lode_slice slice = nesting->open.items[lane->top].slice;
 
 		done = lane->top == last;
 		nesting->unclosed += !done;
@@ -234,9 +232,9 @@ static int join_mark(struct nesting *nesting, struct lode_slices *slices, const 
 
 static int join_marks(struct nesting *nesting, struct lode_slices *slices)
 {
-	sort(slices->marks, slices->mark_count, sizeof(*slices->marks), compare_marks);
-	for (size_t i = 0; i < slices->mark_count; i++)
-		if (join_mark(nesting, slices, &slices->marks[i]) < 0)
+	sort(slices->marks.items, slices->marks.count, sizeof(*slices->marks.items), compare_marks);
+	for (size_t i = 0; i < slices->marks.count; i++)
+		if (join_mark(nesting, slices, &slices->marks.items[i]) < 0)
 			return LODE_SYSTEM;
 	for (size_t i = 0; i < nesting->stream->thread_count; i++)
 		if (close_until(nesting, slices, &nesting->lanes[i], LODE_NONE, slices->last) < 0)
@@ -258,7 +256,7 @@ static int add_run(struct nesting *nesting, uint32_t thread, uint64_t t)
 	if (lane->top == LODE_NONE || (nesting->measured && nesting->measured[thread]))
 		return 0;
 	event.cost = t - event.t;
-	event.stack = nesting->open[lane->top].stack;
+	event.stack = nesting->open.items[lane->top].stack;
 	return lode_stream_add_event(nesting->stream, LODE_RUN, &event);
 }
 
@@ -267,8 +265,8 @@ static int advance(struct nesting *nesting, uint32_t thread, uint64_t t)
 {
 	struct lane *lane = &nesting->lanes[thread];
 
-	while (lane->top != LODE_NONE && nesting->open[lane->top].slice.t1 <= t) {
-		if (add_run(nesting, thread, nesting->open[lane->top].slice.t1) < 0)
+	while (lane->top != LODE_NONE && nesting->open.items[lane->top].slice.t1 <= t) {
+		if (add_run(nesting, thread, nesting->open.items[lane->top].slice.t1) < 0)
 			return LODE_SYSTEM;
 		pop(nesting, lane);
 	}
@@ -302,7 +300,7 @@ static int nest(struct nesting *nesting, const struct lode_slice *slice)
 	if (advance(nesting, slice->thread, slice->t0) < 0)
 		return LODE_SYSTEM;
 	if (lane->top != LODE_NONE) {
-		const struct open_slice *outer = &nesting->open[lane->top];
+		const struct open_slice *outer = &nesting->open.items[lane->top];
 
 		stack = outer->stack;
 		nesting->overlapping += inner.t1 > outer->slice.t1;
@@ -327,7 +325,7 @@ static int add_call(struct nesting *nesting, const struct lode_slice_mark *insta
 	if (advance(nesting, instant->thread, instant->t) < 0)
 		return LODE_SYSTEM;
 	if (lane->top != LODE_NONE)
-		event.stack = nesting->open[lane->top].stack;
+		event.stack = nesting->open.items[lane->top].stack;
 	return lode_stream_add_event(nesting->stream, LODE_CALL, &event);
 }
 
@@ -369,7 +367,7 @@ static int answer(struct nesting *nesting, const struct question *question)
 		return LODE_SYSTEM;
 	if (lane->top != LODE_NONE)
 		(question->is_waker ? waits->waker_stack : waits->stack)[question->wait] =
-			nesting->open[lane->top].stack;
+			nesting->open.items[lane->top].stack;
 	return 0;
 }
 
@@ -388,20 +386,21 @@ static int nest_all(struct nesting *nesting, struct lode_slices *slices)
 	size_t next = 0, question = 0;
 
 	sort(slices->items, slices->count, sizeof(*slices->items), compare_slices);
-	sort(slices->instants, slices->instant_count, sizeof(*slices->instants), compare_marks);
+	sort(slices->instants.items, slices->instants.count, sizeof(*slices->instants.items), compare_marks);
 	for (size_t i = 0; i < slices->count; i++) {
-		for (; next < slices->instant_count && slices->instants[next].t < slices->items[i].t0; next++)
-			if (answer_until(nesting, &question, slices->instants[next].t) < 0 ||
-			    add_call(nesting, &slices->instants[next]) < 0)
+		for (; next < slices->instants.count && slices->instants.items[next].t < slices->items[i].t0;
+		     next++)
+			if (answer_until(nesting, &question, slices->instants.items[next].t) < 0 ||
+			    add_call(nesting, &slices->instants.items[next]) < 0)
 				return LODE_SYSTEM;
 		if (answer_until(nesting, &question, slices->items[i].t0) < 0)
 			return LODE_SYSTEM;
 		if (nest(nesting, &slices->items[i]) < 0)
 			return LODE_SYSTEM;
 	}
-	for (; next < slices->instant_count; next++)
-		if (answer_until(nesting, &question, slices->instants[next].t) < 0 ||
-		    add_call(nesting, &slices->instants[next]) < 0)
+	for (; next < slices->instants.count; next++)
+		if (answer_until(nesting, &question, slices->instants.items[next].t) < 0 ||
+		    add_call(nesting, &slices->instants.items[next]) < 0)
 			return LODE_SYSTEM;
 	for (; question < nesting->question_count; question++)
 		if (answer(nesting, &nesting->questions[question]) < 0)
@@ -447,7 +446,7 @@ int lode_slices_finish(struct lode_slices *slices, struct lode_stream *stream, c
 	}
 	add_notes(&nesting);
 	lode_free(nesting.lanes);
-	lode_free(nesting.open);
+	lode_free(nesting.open.items);
 	lode_free(nesting.questions);
 	lode_free(nesting.is_marker);
 	return code;

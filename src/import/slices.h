@@ -20,6 +20,7 @@
 #ifndef LODE_IMPORT_SLICES_H
 #define LODE_IMPORT_SLICES_H
 
+#include "base/array.h"
 #include "import/import.h"
 
 /* A whole slice. */
@@ -41,15 +42,9 @@ struct lode_slice_mark {
 };
 
 struct lode_slices {
-	struct lode_slice *items;
-	size_t count;
-	size_t capacity;
-	struct lode_slice_mark *marks; /* beginnings and ends */
-	size_t mark_count;
-	size_t mark_capacity;
-	struct lode_slice_mark *instants;
-	size_t instant_count;
-	size_t instant_capacity;
+	LODE_ARRAY(struct lode_slice);
+	LODE_ARRAY(struct lode_slice_mark) marks; /* beginnings and ends */
+	LODE_ARRAY(struct lode_slice_mark) instants;
 	uint32_t next_order;
 	uint64_t last; /* latest time of all */
 };

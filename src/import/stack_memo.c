@@ -10,5 +10,5 @@ void lode_stack_memo_release(struct lode_stack_memo *memo)
 
 int lode_stack_memo_add(struct lode_stack_memo *memo, const struct lode_stack_memo_item *item, uint64_t hash)
 {
-	return LODE_INDEX_APPEND(&memo->index, hash, memo->items, memo->count, memo->capacity, *item);
+	return LODE_INDEX_PUSH(&memo->index, hash, memo, *item);
 }

@@ -6,6 +6,7 @@
 #ifndef LODE_IMPORT_STACK_MEMO_H
 #define LODE_IMPORT_STACK_MEMO_H
 
+#include "base/array.h"
 #include "base/hash_index.h"
 
 #include <string.h>
@@ -18,9 +19,7 @@ struct lode_stack_memo_item {
 };
 
 struct lode_stack_memo {
-	struct lode_stack_memo_item *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_stack_memo_item);
 	struct lode_index index;
 };
 

@@ -671,15 +671,15 @@ static void a_signal_frame_that_leads_back_to_itself_ends(void **state)
 	assert_int_equal(lode_space_map(&spaces, &space, &(struct lode_mapping){ 0x400000, 0x402000, 0, image }),
 			 0);
 	lode_perf_user_stacks_init(&stacks, &images, &spaces);
-	stacks.unwinding = lode_calloc(image + 1, sizeof(*stacks.unwinding));
-	assert_non_null(stacks.unwinding);
-	stacks.unwinding_count = stacks.unwinding_capacity = image + 1;
-	stacks.unwinding[image].state = LODE_PERF_UNWIND_THERE;
-	stacks.unwinding[image].table = &table;
+	stacks.unwinding.items = lode_calloc(image + 1, sizeof(*stacks.unwinding.items));
+	assert_non_null(stacks.unwinding.items);
+	stacks.unwinding.count = stacks.unwinding.capacity = image + 1;
+	stacks.unwinding.items[image].state = LODE_PERF_UNWIND_THERE;
+	stacks.unwinding.items[image].table = &table;
 	chain = lode_perf_user_stacks_unwind(&stacks, &space, &copy, NULL);
 	assert_true(chain != LODE_NONE);
 	assert_int_equal(stacks.chains.items[chain].count, sizeof(words) / 8 + 4); /* with the marker */
-	assert_int_equal(stacks.unwinding[image].failures[LODE_PERF_LEADS_NOWHERE], 1);
+	assert_int_equal(stacks.unwinding.items[image].failures[LODE_PERF_LEADS_NOWHERE], 1);
 	lode_perf_user_stacks_release(&stacks);
 	lode_spaces_release(&spaces);
 	lode_perf_images_release(&images);

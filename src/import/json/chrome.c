@@ -16,6 +16,7 @@
  * A trace that `lode export --format chrome` wrote says so in `otherData`: its slices are
  * the runs, waits and calls that they were.
  */
+#include "base/array.h"
 #include "import/json/chrome_lode.h"
 #include "import/json/chrome_profiles.h"
 #include "import/exported_facts.h"
@@ -49,9 +50,7 @@ struct reading {
 	struct lode_slices slices;
 	struct lode_frame_memo names; /* from a name as it is written to a frame */
 	struct lode_frame_memo ids;   /* numbers of threads whose id is no number of 32 bits */
-	struct async_mark *async;
-	size_t async_count;
-	size_t async_capacity;
+	LODE_ARRAY(struct async_mark) async;
 	struct lode_exported_facts facts;
 	struct lode_json_value system; /* text of ftrace */
 	int is_repaired;
@@ -261,7 +260,7 @@ static int read_async(struct reading *reading, const struct members *members, ui
 	uint32_t frame = find_name(reading, members->name);
 	struct async_mark mark = { .t = t,
 				   .thread = thread,
-				   .order = (uint32_t)reading->async_count,
+				   .order = (uint32_t)reading->async.count,
 				   .begins = begins };
 	int is_own = reading->facts.is_lode && lode_json_is_text(members->category, "symptom");
 
@@ -273,7 +272,7 @@ static int read_async(struct reading *reading, const struct members *members, ui
 	mark.key = async_key(members, reading->import.stream.threads[thread].pid);
 	if (!is_own || !lode_json_is_text(members->name, "symptom"))
 		mark.name = frames->items[frame].function;
-	if (LODE_APPEND(reading->async, reading->async_count, reading->async_capacity, mark) < 0)
+	if (LODE_PUSH(&reading->async, mark) < 0)
 		return lode_fail_memory(reading->import.error);
 	return 0;
 }
@@ -299,11 +298,11 @@ static int compare_order(const void *a, const void *b)
 /* An end belongs to the beginning just before it with the same key; `until` of that becomes its time. */
 static void join_async(struct reading *reading)
 {
-	struct async_mark *marks = reading->async;
+	struct async_mark *marks = reading->async.items;
 
-	qsort(marks, reading->async_count, sizeof(*marks), compare_async);
-	for (size_t i = 0; i < reading->async_count; i++) {
-		if (!marks[i].begins || i + 1 == reading->async_count || marks[i + 1].begins ||
+	qsort(marks, reading->async.count, sizeof(*marks), compare_async);
+	for (size_t i = 0; i < reading->async.count; i++) {
+		if (!marks[i].begins || i + 1 == reading->async.count || marks[i + 1].begins ||
 		    marks[i + 1].key != marks[i].key) {
 			reading->async_open++;
 			marks[i].begins = 0;
@@ -312,15 +311,15 @@ static void join_async(struct reading *reading)
 		marks[i].until = marks[i + 1].t;
 		i++;
 	}
-	qsort(marks, reading->async_count, sizeof(*marks), compare_order);
+	qsort(marks, reading->async.count, sizeof(*marks), compare_order);
 }
 
 static int finish_async(struct reading *reading)
 {
-	if (reading->async_count)
+	if (reading->async.count)
 		join_async(reading);
-	for (size_t i = 0; i < reading->async_count; i++) {
-		const struct async_mark *mark = &reading->async[i];
+	for (size_t i = 0; i < reading->async.count; i++) {
+		const struct async_mark *mark = &reading->async.items[i];
 		struct lode_symptom symptom = { mark->thread, mark->name, mark->t, mark->until };
 
 		if (mark->begins && lode_stream_add_symptom(&reading->import.stream, &symptom) < 0)
@@ -643,7 +642,7 @@ static int read_input(struct lode_input *input, const struct lode_import_options
 	lode_slices_release(&reading.slices);
 	lode_frame_memo_release(&reading.names);
 	lode_frame_memo_release(&reading.ids);
-	lode_free(reading.async);
+	lode_free(reading.async.items);
 	return code;
 }
 

@@ -13,7 +13,7 @@ void lode_chrome_stacks_release(struct lode_chrome_stacks *stacks)
 	lode_frame_memo_release(&stacks->ids);
 	lode_free(stacks->frames);
 	lode_free(stacks->chain);
-	lode_free(stacks->samples);
+	lode_free(stacks->samples.items);
 }
 
 /* ---- the table ---- */
@@ -141,7 +141,7 @@ int lode_chrome_stacks_find(struct lode_chrome_stacks *stacks, struct lode_json_
 
 int lode_chrome_stacks_sample(struct lode_chrome_stacks *stacks, const struct lode_chrome_sample *sample)
 {
-	if (LODE_APPEND(stacks->samples, stacks->sample_count, stacks->sample_capacity, *sample) < 0)
+	if (LODE_PUSH(&stacks->samples, *sample) < 0)
 		return lode_fail_memory(stacks->import->error);
 	return 0;
 }
@@ -158,13 +158,13 @@ static int compare_samples(const void *a, const void *b)
 /* The median time between two samples of a thread; 0 when no thread has two. */
 static int usual_gap(struct lode_chrome_stacks *stacks, uint64_t *gap)
 {
-	const struct lode_chrome_sample *samples = stacks->samples;
-	uint64_t *gaps = lode_calloc(stacks->sample_count + 1, sizeof(*gaps));
+	const struct lode_chrome_sample *samples = stacks->samples.items;
+	uint64_t *gaps = lode_calloc(stacks->samples.count + 1, sizeof(*gaps));
 	size_t count = 0;
 
 	if (!gaps)
 		return lode_fail_memory(stacks->import->error);
-	for (size_t i = 1; i < stacks->sample_count; i++)
+	for (size_t i = 1; i < stacks->samples.count; i++)
 		if (samples[i].thread == samples[i - 1].thread && samples[i].t > samples[i - 1].t)
 			gaps[count++] = samples[i].t - samples[i - 1].t;
 	*gap = lode_import_median(gaps, count);
@@ -182,7 +182,7 @@ static void note_period(const struct lode_chrome_stacks *stacks, double period)
 		 "samples without a duration, taken as %.6g ms each, the usual time between two of a thread; set "
 		 "it with --unit samples=PERIOD",
 		 period / 1e6);
-	lode_notes_add(stacks->import->options->notes, stacks->sample_count, text, NULL);
+	lode_notes_add(stacks->import->options->notes, stacks->samples.count, text, NULL);
 }
 
 int lode_chrome_stacks_finish(struct lode_chrome_stacks *stacks, uint8_t *measured)
@@ -191,15 +191,16 @@ int lode_chrome_stacks_finish(struct lode_chrome_stacks *stacks, uint8_t *measur
 	double period = stacks->import->options->unit_ns;
 	uint64_t gap = 0;
 
-	if (stacks->sample_count) {
-		qsort(stacks->samples, stacks->sample_count, sizeof(*stacks->samples), compare_samples);
+	if (stacks->samples.count) {
+		qsort(stacks->samples.items, stacks->samples.count, sizeof(*stacks->samples.items),
+		      compare_samples);
 		if (usual_gap(stacks, &gap) < 0)
 			return LODE_SYSTEM;
 		period = period > 0 ? period : (double)gap;
 		note_period(stacks, period);
 	}
-	for (size_t i = 0; i < stacks->sample_count; i++) {
-		const struct lode_chrome_sample *sample = &stacks->samples[i];
+	for (size_t i = 0; i < stacks->samples.count; i++) {
+		const struct lode_chrome_sample *sample = &stacks->samples.items[i];
 		double cost = sample->weight * period + 0.5;
 		struct lode_event event = { .t = sample->t,
 					    .thread = sample->thread,

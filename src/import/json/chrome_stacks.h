@@ -8,6 +8,7 @@
 #ifndef LODE_IMPORT_CHROME_STACKS_H
 #define LODE_IMPORT_CHROME_STACKS_H
 
+#include "base/array.h"
 #include "import/frame_memo.h"
 #include "import/json_profile.h"
 
@@ -35,9 +36,7 @@ struct lode_chrome_stacks {
 	size_t capacity;
 	uint32_t *chain;
 	size_t chain_capacity;
-	struct lode_chrome_sample *samples;
-	size_t sample_count;
-	size_t sample_capacity;
+	LODE_ARRAY(struct lode_chrome_sample) samples;
 	uint64_t cut;     /* stacks too deep */
 	uint64_t missing; /* stacks that are not in the table */
 };

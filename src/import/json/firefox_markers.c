@@ -6,6 +6,7 @@
  */
 #include "import/json/firefox_markers.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "import/symptom_markers.h"
 
@@ -35,9 +36,7 @@ struct reading {
 	struct lode_firefox_markers *markers;
 	struct lode_json_cells columns[COLUMNS];
 	int has_times; /* else it is an old profile: the data, most of a table's bytes, have them */
-	struct beginning *open;
-	size_t open_count;
-	size_t open_capacity;
+	LODE_ARRAY(struct beginning) open;
 };
 
 static uint64_t as_ns(const struct reading *reading, double ms)
@@ -66,25 +65,25 @@ static int add(struct reading *reading, uint64_t name, double from, double until
 
 static int begin(struct reading *reading, uint64_t name, double ms)
 {
-	return LODE_APPEND(reading->open, reading->open_count, reading->open_capacity,
-			   (struct beginning){ name, ms });
+	return LODE_PUSH(&reading->open, (struct beginning){ name, ms });
 }
 
 /* Ends the last beginning of the same name. */
 static int end(struct reading *reading, uint64_t name, double ms)
 {
-	size_t at = reading->open_count, last = at > SEARCH_DEPTH ? at - SEARCH_DEPTH : 0;
+	size_t at = reading->open.count, last = at > SEARCH_DEPTH ? at - SEARCH_DEPTH : 0;
 	struct beginning found;
 
-	while (at > last && reading->open[at - 1].name != name)
+	while (at > last && reading->open.items[at - 1].name != name)
 		at--;
 	if (at == last) {
 		reading->markers->open++;
 		return 0;
 	}
-	found = reading->open[at - 1];
-	memmove(&reading->open[at - 1], &reading->open[at], (reading->open_count - at) * sizeof(*reading->open));
-	reading->open_count--;
+	found = reading->open.items[at - 1];
+	memmove(&reading->open.items[at - 1], &reading->open.items[at],
+		(reading->open.count - at) * sizeof(*reading->open.items));
+	reading->open.count--;
 	return add(reading, name, found.ms, ms);
 }
 
@@ -156,8 +155,8 @@ int lode_firefox_markers_read(struct lode_json_import *import, struct lode_firef
 	reading.has_times = lode_json_has_cells(&reading.columns[START]);
 	while (code == 0 && lode_json_has_cells(&reading.columns[NAME]))
 		code = read_marker(&reading);
-	markers->open += reading.open_count;
+	markers->open += reading.open.count;
 	lode_json_cells_release(reading.columns, COLUMNS);
-	lode_free(reading.open);
+	lode_free(reading.open.items);
 	return code < 0 ? lode_fail_memory(import->error) : 0;
 }

@@ -8,6 +8,7 @@
  * that is open. What `lode export --format speedscope` wrote has two profiles a
  * thread, `NAME, running` and `NAME, waiting`, which become one thread again.
  */
+#include "base/array.h"
 #include "base/memory.h"
 #include "import/frame_memo.h"
 #include "import/import_common.h"
@@ -173,13 +174,13 @@ static int read_sampled(struct reading *reading, struct profile *profile)
 /* ---- evented profiles ---- */
 
 /* The frames that are open: the stack after each of them was opened. */
+struct opened {
+	uint64_t frame; /* as the file numbers it */
+	uint32_t stack;
+};
+
 struct open_frames {
-	struct {
-		uint64_t frame; /* as the file numbers it */
-		uint32_t stack;
-	} * items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct opened);
 	uint32_t *times; /* by frame of the file: how often it is open, so that closed ones are not searched for */
 };
 
@@ -195,7 +196,7 @@ static int open_frame(struct reading *reading, struct open_frames *open, struct 
 
 	if (code < 0)
 		return code;
-	if (lode_grow(&open->items, &open->capacity, open->count + 1, sizeof(*open->items)) < 0)
+	if (LODE_RESERVE(open, 1) < 0)
 		return lode_fail_memory(reading->import.error);
 	open->items[open->count].frame = lode_json_u64_or(frame, 0);
 	open->times[open->items[open->count].frame]++;

@@ -75,8 +75,7 @@ static int add_node(struct lode_v8_nodes *nodes, struct lode_json_walk *list)
 		return lode_json_reject(nodes->import, "a node has no `id` or no `functionName`");
 	if (find_node(nodes, node.id) != LODE_NONE)
 		return lode_json_reject(nodes->import, "two nodes have the same `id`");
-	if (nodes->count >= LODE_NONE - 1 ||
-	    lode_grow(&nodes->items, &nodes->capacity, nodes->count + 1, sizeof(*nodes->items)) < 0 ||
+	if (nodes->count >= LODE_NONE - 1 || LODE_RESERVE(nodes, 1) < 0 ||
 	    lode_grow(&nodes->leaves, &nodes->leaf_capacity, nodes->count + 1, sizeof(*nodes->leaves)) < 0)
 		return lode_fail_memory(nodes->import->error);
 	if (nodes->counted == nodes->count && node.id == nodes->count + 1)

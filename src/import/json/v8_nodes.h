@@ -8,6 +8,7 @@
 #ifndef LODE_IMPORT_V8_NODES_H
 #define LODE_IMPORT_V8_NODES_H
 
+#include "base/array.h"
 #include "base/hash_index.h"
 #include "import/json_profile.h"
 #include "import/stack_memo.h"
@@ -36,10 +37,8 @@ struct lode_v8_node {
 
 struct lode_v8_nodes {
 	struct lode_json_import *import;
-	struct lode_v8_node *items;
+	LODE_ARRAY(struct lode_v8_node);
 	struct lode_v8_leaf *leaves; /* of the items */
-	size_t count;
-	size_t capacity;
 	size_t leaf_capacity;
 	size_t counted;          /* so many of the first items have ids that count from 1, as V8 writes them */
 	struct lode_index index; /* of the others, by id */

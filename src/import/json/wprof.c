@@ -12,6 +12,7 @@
  * Others (interrupts, work queues, GPUs, Python's calls, life of threads) are counted in a note.
  * Switches and wakings are joined into waits (sched.h).
  */
+#include "base/array.h"
 #include "import/frame_memo.h"
 #include "import/json_profile.h"
 #include "import/import_common.h"
@@ -29,9 +30,7 @@ struct stack {
 struct reading {
 	struct lode_json_import import;
 	struct lode_sched *sched;
-	struct stack *stacks;
-	size_t stack_count;
-	size_t stack_capacity;
+	LODE_ARRAY(struct stack) stacks;
 	struct lode_index index; /* of stacks, by id */
 	struct lode_frame_memo frames;
 	uint64_t line;
@@ -166,8 +165,7 @@ static int add_stack(struct reading *reading, const struct lode_json_value *valu
 		if (frame == LODE_NONE || stack.node == LODE_NONE)
 			return lode_fail_memory(reading->import.error);
 	}
-	if (LODE_INDEX_APPEND(&reading->index, lode_hash_u64(stack.id), reading->stacks, reading->stack_count,
-			      reading->stack_capacity, stack) < 0)
+	if (LODE_INDEX_PUSH(&reading->index, lode_hash_u64(stack.id), &reading->stacks, stack) < 0)
 		return lode_fail_memory(reading->import.error);
 	return 0;
 }
@@ -179,9 +177,9 @@ static uint32_t find_stack(struct reading *reading, struct lode_json_value value
 
 	if (!value.at)
 		return 0;
-	at = LODE_INDEX_FIND(i, &reading->index, lode_hash_u64(id), reading->stacks[i].id == id);
+	at = LODE_INDEX_FIND(i, &reading->index, lode_hash_u64(id), reading->stacks.items[i].id == id);
 	if (at != LODE_NONE)
-		return reading->stacks[at].node;
+		return reading->stacks.items[at].node;
 	reading->missing++;
 	return 0;
 }
@@ -438,7 +436,7 @@ static int read_input(struct lode_input *input, const struct lode_import_options
 
 	lode_index_release(&reading.index);
 	lode_frame_memo_release(&reading.frames);
-	lode_free(reading.stacks);
+	lode_free(reading.stacks.items);
 	return code;
 }
 

@@ -14,6 +14,7 @@
  */
 #include "import/kernel/ctf.h"
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/starts_with.h"
 #include "import/import_common.h"
@@ -51,9 +52,7 @@ struct reader {
 	uint32_t *running; /* by CPU: the thread, LODE_NONE for none or the idle one */
 	size_t cpus;
 	size_t cpu_capacity;
-	struct event_kind *kinds;
-	size_t kind_count;
-	size_t kind_capacity;
+	LODE_ARRAY(struct event_kind) kinds;
 	unsigned dead; /* bits of the last state of a thread */
 	uint64_t last;
 	uint64_t events;
@@ -223,17 +222,9 @@ static struct event_kind *kind_of(struct reader *reader, const struct lode_ctf_e
 {
 	struct event_kind *kind = unknown;
 
-	if (event->kind && event->kind < MAX_KINDS) {
-		if (event->kind >= reader->kind_count) {
-			if (lode_grow(&reader->kinds, &reader->kind_capacity, (size_t)event->kind + 1,
-				      sizeof(*reader->kinds)) < 0)
-				return NULL;
-			while (reader->kind_count <= event->kind)
-				reader->kinds[reader->kind_count++] = (struct event_kind){ 0 };
-		}
-		kind = &reader->kinds[event->kind];
-	}
-	if (kind->meaning == NOT_KNOWN)
+	if (event->kind && event->kind < MAX_KINDS)
+		kind = LODE_PLACE(&reader->kinds, event->kind, (struct event_kind){ 0 });
+	if (kind && kind->meaning == NOT_KNOWN)
 		kind->meaning = meaning_of(event->name);
 	return kind;
 }
@@ -345,7 +336,7 @@ static int read_ctf(struct lode_input *input, const struct lode_import_options *
 	code = reader.sched ? read_trace(&reader, sink) : lode_fail_memory(error);
 	lode_sched_destroy(reader.sched);
 	lode_free(reader.running);
-	lode_free(reader.kinds);
+	lode_free(reader.kinds.items);
 	lode_import_end(&reader.stream);
 	return code;
 }

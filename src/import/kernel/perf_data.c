@@ -15,6 +15,7 @@
  * At the end each distinct address is looked up once (perf_data/symbolize_stacks.c). Nothing
  * grows with the number of samples but the events themselves.
  */
+#include "base/array.h"
 #include "import/kernel/perf_data/recording_facts.h"
 #include "import/kernel/perf_data/pipeline.h"
 #include "import/kernel/perf_data/reader.h"
@@ -37,9 +38,8 @@ struct recording {
 	struct lode_perf_replay replay;
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
-	struct lode_input **more; /* the other files of a folder; copies of stacks may point into them */
-	size_t more_count;
-	size_t more_capacity;
+	LODE_ARRAY(struct lode_input *)
+	more; /* the other files of a folder; copies of stacks may point into them */
 };
 
 static int sniff(const unsigned char *bytes, size_t size, const char *name)
@@ -101,13 +101,12 @@ static int read_another(struct recording *recording, const char *path, struct lo
 
 	if (access(path, F_OK) < 0)
 		return 0;
-	if (lode_grow(&recording->more, &recording->more_capacity, recording->more_count + 1,
-		      sizeof(*recording->more)) < 0)
+	if (LODE_RESERVE(&recording->more, 1) < 0)
 		return lode_fail_memory(error);
 	code = lode_input_open_plain(&input, path, 0, error);
 	if (code < 0)
 		return code;
-	recording->more[recording->more_count++] = input;
+	recording->more.items[recording->more.count++] = input;
 	code = lode_perf_reader_more(&recording->reader, input, error);
 	return code < 0 ? code : 1;
 }
@@ -200,7 +199,7 @@ static int describe(struct recording *recording, struct lode_error *error)
 
 static void note_stacks(const struct lode_perf_facts *facts, struct lode_notes *notes)
 {
-	if (!facts->has_frames && facts->event_count)
+	if (!facts->has_frames && facts->events.count)
 		lode_notes_add(notes, 1, "recordings without call chains; record with -g", NULL);
 }
 
@@ -257,9 +256,9 @@ static int read_perf_data(struct lode_input *input, const struct lode_import_opt
 	lode_stream_release(&recording->stream);
 	lode_dictionary_release(&recording->dictionary);
 	lode_perf_facts_release(&recording->facts);
-	for (size_t i = 0; i < recording->more_count; i++)
-		lode_input_close(recording->more[i]);
-	lode_free(recording->more);
+	for (size_t i = 0; i < recording->more.count; i++)
+		lode_input_close(recording->more.items[i]);
+	lode_free(recording->more.items);
 	lode_free(recording);
 	return code;
 }

@@ -14,6 +14,7 @@
  *
  * By default the text has tids and no pids.
  */
+#include "base/array.h"
 #include "import/frame_memo.h"
 #include "import/import_common.h"
 #include "import/module_name.h"
@@ -52,10 +53,8 @@ struct reader {
 	int in_sample; /* frames that follow belong to a header, wanted or not */
 	struct lode_event event;
 	struct lode_script_sched_event record;
-	uint32_t *frames; /* leaf first */
-	size_t frame_count;
-	size_t frame_capacity;
-	size_t inlined; /* frames at the end whose module is in the next line */
+	LODE_ARRAY(uint32_t) frames; /* leaf first */
+	size_t inlined;              /* frames at the end whose module is in the next line */
 	int cut;
 
 	struct lode_script_sched sched;
@@ -113,12 +112,12 @@ static int settle_inlined(struct reader *reader, uint32_t module)
 {
 	struct lode_frames *frames = &reader->dictionary.frames;
 
-	for (size_t i = reader->frame_count - reader->inlined; i < reader->frame_count; i++) {
-		uint32_t id = lode_frames_pair(frames, module, frames->items[reader->frames[i]].function);
+	for (size_t i = reader->frames.count - reader->inlined; i < reader->frames.count; i++) {
+		uint32_t id = lode_frames_pair(frames, module, frames->items[reader->frames.items[i]].function);
 
 		if (id == LODE_NONE)
 			return lode_fail_memory(reader->error);
-		reader->frames[i] = id;
+		reader->frames.items[i] = id;
 	}
 	reader->inlined = 0;
 	return 0;
@@ -128,7 +127,7 @@ static int add_frame(struct reader *reader, const struct lode_script_frame *fram
 {
 	uint32_t id;
 
-	if (reader->frame_count == LODE_STACK_DEPTH_LIMIT) {
+	if (reader->frames.count == LODE_STACK_DEPTH_LIMIT) {
 		reader->cut = 1;
 		return 0;
 	}
@@ -138,7 +137,7 @@ static int add_frame(struct reader *reader, const struct lode_script_frame *fram
 	if (!frame->inlined && reader->inlined &&
 	    settle_inlined(reader, reader->dictionary.frames.items[id].module) < 0)
 		return LODE_SYSTEM;
-	if (LODE_APPEND(reader->frames, reader->frame_count, reader->frame_capacity, id) < 0)
+	if (LODE_PUSH(&reader->frames, id) < 0)
 		return lode_fail_memory(reader->error);
 	reader->inlined += (size_t)frame->inlined;
 	return 0;
@@ -314,7 +313,7 @@ static int begin_sample(struct reader *reader, const struct lode_script_header *
 {
 	reader->in_sample = 1;
 	reader->what = NOTHING;
-	reader->frame_count = reader->inlined = 0;
+	reader->frames.count = reader->inlined = 0;
 	reader->cut = 0;
 	if (lode_span_starts(header->event, "PERF_RECORD_") || lode_span_starts(header->trace, "PERF_RECORD_")) {
 		lode_tally_add(&reader->side_records, reader->input, NULL, 0);
@@ -349,8 +348,8 @@ static uint32_t stack_of(struct reader *reader)
 {
 	uint32_t node = 0;
 
-	for (size_t i = reader->frame_count; i-- > 0;)
-		node = lode_stack_tree_child(&reader->dictionary.tree, node, reader->frames[i]);
+	for (size_t i = reader->frames.count; i-- > 0;)
+		node = lode_stack_tree_child(&reader->dictionary.tree, node, reader->frames.items[i]);
 	return node;
 }
 
@@ -458,7 +457,7 @@ static int read_line(struct reader *reader, const char *line, size_t length)
  */
 static int is_cut(const struct reader *reader)
 {
-	return reader->in_sample && !reader->unseparated && (reader->frame_count || reader->samples > 1);
+	return reader->in_sample && !reader->unseparated && (reader->frames.count || reader->samples > 1);
 }
 
 static void drop_sample(struct reader *reader)
@@ -573,7 +572,7 @@ static int read_perf_script(struct lode_input *input, const struct lode_import_o
 	if (code == 0)
 		code = finish(&reader, sink);
 	report_notes(&reader);
-	lode_free(reader.frames);
+	lode_free(reader.frames.items);
 	lode_script_sched_release(&reader.sched);
 	lode_script_costs_release(&reader.costs);
 	lode_frame_memo_release(&reader.memo);

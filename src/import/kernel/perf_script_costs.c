@@ -19,7 +19,7 @@ void lode_script_costs_release(struct lode_script_costs *costs)
 
 int lode_script_runs_add(struct lode_script_runs *runs, size_t run)
 {
-	return LODE_APPEND(runs->items, runs->count, runs->capacity, run);
+	return LODE_PUSH(runs, run);
 }
 
 /* ---- the header ---- */

@@ -9,13 +9,12 @@
 #ifndef LODE_IMPORT_PERF_SCRIPT_COSTS_H
 #define LODE_IMPORT_PERF_SCRIPT_COSTS_H
 
+#include "base/array.h"
 #include "import/import.h"
 
 /* Numbers of run events. */
 struct lode_script_runs {
-	size_t *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(size_t);
 };
 
 struct lode_script_costs {

@@ -10,6 +10,7 @@
  * The events of all CPUs are merged by time. A kernel stack (`trace-cmd record -T`) is a separate record behind
  * its event; its functions are named by the list of symbols that the file carries.
  */
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/ordered_merge.h"
 #include "base/starts_with.h"
@@ -54,9 +55,7 @@ struct reader {
 	struct format *formats; /* by number of the tracepoint */
 	struct lode_table symbols;
 	struct lode_index frame_index; /* addresses to frames */
-	struct address_frame *frames;
-	size_t frame_count;
-	size_t frame_capacity;
+	LODE_ARRAY(struct address_frame) frames;
 	struct source *sources;
 	size_t source_count;
 	struct lode_ordered_merge merge; /* of the sources */
@@ -186,14 +185,14 @@ static uint32_t make_frame(struct reader *reader, uint64_t address)
 static uint32_t frame_of(struct reader *reader, uint64_t address)
 {
 	uint64_t hash = lode_hash_u64(address);
-	uint32_t id = LODE_INDEX_FIND(i, &reader->frame_index, hash, reader->frames[i].address == address), frame;
+	uint32_t id = LODE_INDEX_FIND(i, &reader->frame_index, hash, reader->frames.items[i].address == address),
+		 frame;
 
 	if (id != LODE_NONE)
-		return reader->frames[id].frame;
+		return reader->frames.items[id].frame;
 	frame = make_frame(reader, address);
-	if (frame == LODE_NONE ||
-	    LODE_INDEX_APPEND(&reader->frame_index, hash, reader->frames, reader->frame_count,
-			      reader->frame_capacity, (struct address_frame){ address, frame }) < 0)
+	if (frame == LODE_NONE || LODE_INDEX_PUSH(&reader->frame_index, hash, &reader->frames,
+						  (struct address_frame){ address, frame }) < 0)
 		return LODE_NONE;
 	return frame;
 }
@@ -328,17 +327,17 @@ static int handle_event(struct reader *reader, const struct lode_trace_dat_event
 
 static int open_sources(struct reader *reader)
 {
-	size_t count = reader->file.row_count;
+	size_t count = reader->file.rows.count;
 
 	reader->sources = lode_calloc(count, sizeof(*reader->sources));
 	if (!reader->sources)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < count; i++) {
 		struct source *source = &reader->sources[i];
-		uint32_t cpu = reader->file.rows[i].cpu;
+		uint32_t cpu = reader->file.rows.items[i].cpu;
 		int got;
 
-		lode_trace_dat_cpu_init(&source->cpu, &reader->file, &reader->file.rows[i]);
+		lode_trace_dat_cpu_init(&source->cpu, &reader->file, &reader->file.rows.items[i]);
 		reader->source_count++;
 		source->number = cpu < LODE_NO_CPU ? (uint16_t)cpu : LODE_NO_CPU;
 		got = lode_trace_dat_cpu_next(&source->cpu, &source->event);
@@ -357,7 +356,7 @@ static int report_progress(struct reader *reader)
 	for (size_t i = 0; i < reader->source_count; i++) {
 		left += lode_cursor_left(&reader->sources[i].cpu.chunk) +
 			lode_cursor_left(&reader->sources[i].cpu.rest);
-		total += lode_cursor_left(&reader->file.rows[i].bytes);
+		total += lode_cursor_left(&reader->file.rows.items[i].bytes);
 	}
 	return lode_import_progress_at(reader->input, reader->options, total > left ? total - left : 0, total,
 				       reader->error);
@@ -472,7 +471,7 @@ static void release(struct reader *reader)
 	lode_free(reader->sources);
 	lode_ordered_merge_release(&reader->merge);
 	lode_free(reader->formats);
-	lode_free(reader->frames);
+	lode_free(reader->frames.items);
 	lode_index_release(&reader->frame_index);
 	lode_table_release(&reader->symbols);
 	lode_sched_destroy(reader->sched);

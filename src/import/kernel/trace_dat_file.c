@@ -178,7 +178,7 @@ static int add_row(struct lode_trace_dat *file, uint32_t cpu, uint64_t at, uint6
 		size += 4;
 	if (lode_cursor_left(&row.bytes) > size)
 		row.bytes.end = row.bytes.next + size;
-	return LODE_APPEND(file->rows, file->row_count, file->row_capacity, row);
+	return LODE_PUSH(&file->rows, row);
 }
 
 /* ---- version 6 ---- */
@@ -387,7 +387,7 @@ static int read_version_7(struct lode_trace_dat *file, struct lode_cursor *curso
 
 static int check(struct lode_trace_dat *file, struct lode_error *error)
 {
-	if (!file->row_count)
+	if (!file->rows.count)
 		return fail(error, "has no events: it is cut off, or the recording was not ended");
 	if (file->commit_size != 4 && file->commit_size != 8)
 		file->commit_size = file->long_size;
@@ -425,6 +425,6 @@ void lode_trace_dat_release(struct lode_trace_dat *file)
 {
 	lode_perf_tracepoints_release(&file->tracepoints);
 	lode_arena_release(&file->arena);
-	lode_free(file->rows);
+	lode_free(file->rows.items);
 	*file = (struct lode_trace_dat){ 0 };
 }

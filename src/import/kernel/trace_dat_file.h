@@ -6,6 +6,7 @@
 #ifndef LODE_IMPORT_TRACE_DAT_FILE_H
 #define LODE_IMPORT_TRACE_DAT_FILE_H
 
+#include "base/array.h"
 #include "base/cursor.h"
 #include "import/kernel/perf_data/tracepoint_formats.h"
 
@@ -39,9 +40,7 @@ struct lode_trace_dat {
 	const char *names; /* lines of `TID NAME` */
 	size_t names_size;
 	const char *clock; /* as the kernel lists clocks, `[local] global …`, or a name; "" */
-	struct lode_trace_dat_row *rows;
-	size_t row_count;
-	size_t row_capacity;
+	LODE_ARRAY(struct lode_trace_dat_row) rows;
 	uint64_t instances; /* buffers besides the main one, left out */
 	uint64_t left;      /* bytes that may still be unpacked */
 };

@@ -14,6 +14,7 @@
  * resources share are those of the stream; `host.name` is its host. Resources of several
  * hosts, and streams that we exported, are streams of their own, each read in a pass.
  */
+#include "base/array.h"
 #include "import/exported_facts.h"
 #include "import/frame_memo.h"
 #include "import/protobuf/otlp_json.h"
@@ -65,13 +66,9 @@ struct reading {
 	struct lode_otlp_samples samples;
 	struct lode_exported_facts facts;
 	struct lode_buffer encoded; /* JSON as protobuf */
-	struct resource *resources;
-	size_t resource_count;
-	size_t resource_capacity;
+	LODE_ARRAY(struct resource) resources;
 	struct lode_frame_memo streams; /* from host and name to the number of a stream */
-	struct shared_attribute *shared;
-	size_t shared_count;
-	size_t shared_capacity;
+	LODE_ARRAY(struct shared_attribute) shared;
 	uint64_t skipped; /* profiles */
 	char skipped_type[64];
 };
@@ -156,7 +153,7 @@ static int add_resource(struct reading *reading, struct lode_cursor message)
 	code = number_stream(reading, &host, &name, &resource.stream);
 	if (code < 0)
 		return code;
-	if (LODE_APPEND(reading->resources, reading->resource_count, reading->resource_capacity, resource) < 0)
+	if (LODE_PUSH(&reading->resources, resource) < 0)
 		return lode_fail_memory(reading->import.error);
 	return 0;
 }
@@ -190,18 +187,17 @@ static int share_attribute(struct reading *reading, struct lode_cursor key, cons
 
 	if (name == LODE_NONE || text == LODE_NONE)
 		return lode_fail_memory(reading->import.error);
-	for (size_t i = 0; i < reading->shared_count; i++) {
-		struct shared_attribute *shared = &reading->shared[i];
+	for (size_t i = 0; i < reading->shared.count; i++) {
+		struct shared_attribute *shared = &reading->shared.items[i];
 
 		if (shared->key == name) {
 			shared->count += shared->value == text && shared->type == value->type;
 			return 0;
 		}
 	}
-	if (reading->shared_count == 256) /* more would be no description */
+	if (reading->shared.count == 256) /* more would be no description */
 		return 0;
-	if (LODE_APPEND(reading->shared, reading->shared_count, reading->shared_capacity,
-			(struct shared_attribute){ name, text, value->type, 1 }) < 0)
+	if (LODE_PUSH(&reading->shared, (struct shared_attribute){ name, text, value->type, 1 }) < 0)
 		return lode_fail_memory(reading->import.error);
 	return 0;
 }
@@ -242,8 +238,8 @@ static int set_attributes(struct reading *reading, size_t resources)
 {
 	const struct lode_strings *strings = &reading->import.dictionary.frames.strings;
 
-	for (size_t i = 0; !reading->facts.is_lode && i < reading->shared_count; i++) {
-		const struct shared_attribute *shared = &reading->shared[i];
+	for (size_t i = 0; !reading->facts.is_lode && i < reading->shared.count; i++) {
+		const struct shared_attribute *shared = &reading->shared.items[i];
 
 		if (shared->count == resources &&
 		    lode_stream_set_attribute(&reading->import.stream, lode_strings_get(strings, shared->key),
@@ -346,18 +342,18 @@ static int fill_stream(struct reading *reading, uint32_t stream)
 
 	if (code == 0)
 		code = lode_otlp_samples_reset(&reading->samples);
-	reading->shared_count = 0;
+	reading->shared.count = 0;
 	reading->facts = (struct lode_exported_facts){ 0 };
-	for (size_t i = 0; code == 0 && i < reading->resource_count; i++)
-		if (reading->resources[i].stream == stream) {
-			code = read_resource_attributes(reading, &reading->resources[i]);
+	for (size_t i = 0; code == 0 && i < reading->resources.count; i++)
+		if (reading->resources.items[i].stream == stream) {
+			code = read_resource_attributes(reading, &reading->resources.items[i]);
 			count++;
 		}
 	if (code == 0)
 		code = set_attributes(reading, count);
-	for (size_t i = 0; code == 0 && i < reading->resource_count; i++)
-		if (reading->resources[i].stream == stream)
-			code = read_resource(reading, &reading->resources[i]);
+	for (size_t i = 0; code == 0 && i < reading->resources.count; i++)
+		if (reading->resources.items[i].stream == stream)
+			code = read_resource(reading, &reading->resources.items[i]);
 	return code;
 }
 
@@ -443,8 +439,8 @@ static void release(struct reading *reading)
 	lode_buffer_release(&reading->import.file);
 	lode_buffer_release(&reading->encoded);
 	lode_frame_memo_release(&reading->streams);
-	lode_free(reading->resources);
-	lode_free(reading->shared);
+	lode_free(reading->resources.items);
+	lode_free(reading->shared.items);
 }
 
 static int read_input(struct lode_input *input, const struct lode_import_options *options,

@@ -351,16 +351,6 @@ static int read_sample(struct lode_otlp_samples *samples, struct lode_cursor mes
 	return code < 0 ? code : message.failed ? lode_otlp_fail_damaged(samples->tables) : 0;
 }
 
-/* Where the next event of a thread begins, for samples without times. */
-static uint64_t *end_of(struct lode_otlp_samples *samples, uint32_t thread, uint64_t start)
-{
-	if (lode_grow(&samples->ends, &samples->end_capacity, (size_t)thread + 1, sizeof(*samples->ends)) < 0)
-		return NULL;
-	while (samples->end_count <= thread)
-		samples->ends[samples->end_count++] = start;
-	return &samples->ends[thread];
-}
-
 static int add_event(struct lode_otlp_samples *samples, const struct lode_otlp_profile *profile,
 		     struct lode_event *event, int64_t value, const uint64_t *time)
 {
@@ -373,7 +363,7 @@ static int add_event(struct lode_otlp_samples *samples, const struct lode_otlp_p
 		if (profile->time_is_end)
 			event->t -= event->cost < event->t ? event->cost : event->t;
 	} else {
-		uint64_t *end = end_of(samples, event->thread, profile->start);
+		uint64_t *end = LODE_PLACE(&samples->ends, event->thread, profile->start);
 
 		if (!end)
 			return lode_fail_memory(samples->tables->import->error);
@@ -565,13 +555,13 @@ int lode_otlp_samples_reset(struct lode_otlp_samples *samples)
 	samples->known_count = samples->tables->attributes.count;
 	samples->known = lode_calloc(samples->known_count + 1, sizeof(*samples->known));
 	samples->threads = lode_calloc(KNOWN_THREADS, sizeof(*samples->threads));
-	samples->end_count = 0;
+	samples->ends.count = 0;
 	return samples->known && samples->threads ? 0 : lode_fail_memory(samples->tables->import->error);
 }
 
 void lode_otlp_samples_release(struct lode_otlp_samples *samples)
 {
-	lode_free(samples->ends);
+	lode_free(samples->ends.items);
 	lode_free(samples->known);
 	lode_free(samples->threads);
 }

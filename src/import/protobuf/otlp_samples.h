@@ -5,6 +5,7 @@
 #ifndef LODE_IMPORT_OTLP_SAMPLES_H
 #define LODE_IMPORT_OTLP_SAMPLES_H
 
+#include "base/array.h"
 #include "import/protobuf/otlp_tables.h"
 #include "import/protobuf/pprof_values.h"
 
@@ -22,9 +23,7 @@ struct lode_otlp_samples {
 	size_t known_count;
 	struct lode_otlp_known_threads *threads; /* by hash of their attributes */
 	uint32_t pid;                            /* of samples that name none */
-	uint64_t *ends;                          /* by thread: where its next event without a time begins */
-	size_t end_count;
-	size_t end_capacity;
+	LODE_ARRAY(uint64_t) ends;               /* by thread: where its next event without a time begins */
 	uint64_t events, labels, links, negative, timeless; /* of all streams */
 };
 

@@ -46,7 +46,7 @@ void lode_otlp_tables_release(struct lode_otlp_tables *tables)
 	lode_free(tables->nodes);
 	lode_free(tables->modules);
 	lode_free(tables->lines);
-	lode_free(tables->frames);
+	lode_free(tables->frames.items);
 	lode_free(tables->chain);
 }
 
@@ -82,8 +82,7 @@ int lode_otlp_tables_load(struct lode_otlp_tables *tables, struct lode_cursor di
 
 		if (!table)
 			continue;
-		if (table->count >= LODE_NONE - 1 ||
-		    LODE_APPEND(table->items, table->count, table->capacity, field.bytes) < 0)
+		if (table->count >= LODE_NONE - 1 || LODE_PUSH(table, field.bytes) < 0)
 			return lode_fail_memory(tables->import->error);
 	}
 	return dictionary.failed ? lode_json_reject(tables->import, "its dictionary is damaged or cut off") : 0;
@@ -101,7 +100,7 @@ static int make_unknown(uint32_t **items, size_t count)
 
 int lode_otlp_tables_reset(struct lode_otlp_tables *tables)
 {
-	tables->frame_count = 0;
+	tables->frames.count = 0;
 	if (make_unknown(&tables->nodes, tables->stacks.count) < 0 ||
 	    make_unknown(&tables->modules, tables->mappings.count) < 0 ||
 	    make_unknown(&tables->lines, tables->locations.count) < 0)
@@ -258,8 +257,7 @@ static int add_frame(struct lode_otlp_tables *tables, uint32_t module, const cha
 {
 	uint32_t frame = lode_frames_add(&tables->import->dictionary.frames, module, text, length);
 
-	if (frame == LODE_NONE || tables->frame_count >= LODE_NONE - 1 ||
-	    LODE_APPEND(tables->frames, tables->frame_count, tables->frame_capacity, frame) < 0)
+	if (frame == LODE_NONE || tables->frames.count >= LODE_NONE - 1 || LODE_PUSH(&tables->frames, frame) < 0)
 		return lode_fail_memory(tables->import->error);
 	return 0;
 }
@@ -305,7 +303,7 @@ static int add_address(struct lode_otlp_tables *tables, uint64_t mapping, uint64
 static int open_lines(struct lode_otlp_tables *tables, struct lode_cursor message, uint32_t module)
 {
 	struct lode_protobuf_field field;
-	size_t first = tables->frame_count;
+	size_t first = tables->frames.count;
 	int code = 0;
 
 	while (code == 0 && lode_protobuf_next(&message, &field)) {
@@ -314,18 +312,18 @@ static int open_lines(struct lode_otlp_tables *tables, struct lode_cursor messag
 		if (field.number != LOCATION_LINE || field.wire != LODE_WIRE_BYTES)
 			continue;
 		lode_protobuf_numbers(field.bytes, numbers, LINE_FUNCTION + 1);
-		if (tables->frame_count - first == LODE_STACK_DEPTH_LIMIT) {
+		if (tables->frames.count - first == LODE_STACK_DEPTH_LIMIT) {
 			tables->cut++;
 			break;
 		}
 		if (numbers[LINE_FUNCTION])
 			code = add_function(tables, numbers[LINE_FUNCTION], module);
 	}
-	for (size_t i = first, j = tables->frame_count; code == 0 && i + 1 < j; i++) {
-		uint32_t frame = tables->frames[i];
+	for (size_t i = first, j = tables->frames.count; code == 0 && i + 1 < j; i++) {
+		uint32_t frame = tables->frames.items[i];
 
-		tables->frames[i] = tables->frames[--j];
-		tables->frames[j] = frame;
+		tables->frames.items[i] = tables->frames.items[--j];
+		tables->frames.items[j] = frame;
 	}
 	return code;
 }
@@ -334,20 +332,19 @@ static int open_location(struct lode_otlp_tables *tables, uint32_t location)
 {
 	struct lode_cursor message = tables->locations.items[location];
 	uint64_t numbers[LOCATION_ADDRESS + 1] = { 0 };
-	size_t head = tables->frame_count;
+	size_t head = tables->frames.count;
 	uint32_t module;
 	int code;
 
 	lode_protobuf_numbers(message, numbers, LOCATION_ADDRESS + 1);
 	if ((code = find_module(tables, numbers[LOCATION_MAPPING], &module)) < 0)
 		return code;
-	if (head >= LODE_NONE - 1 ||
-	    LODE_APPEND(tables->frames, tables->frame_count, tables->frame_capacity, 0) < 0)
+	if (head >= LODE_NONE - 1 || LODE_PUSH(&tables->frames, 0) < 0)
 		return lode_fail_memory(tables->import->error);
 	code = open_lines(tables, message, module);
-	if (code == 0 && tables->frame_count == head + 1)
+	if (code == 0 && tables->frames.count == head + 1)
 		code = add_address(tables, numbers[LOCATION_MAPPING], numbers[LOCATION_ADDRESS], module);
-	tables->frames[head] = (uint32_t)(tables->frame_count - head - 1);
+	tables->frames.items[head] = (uint32_t)(tables->frames.count - head - 1);
 	tables->lines[location] = (uint32_t)head;
 	return code;
 }
@@ -376,7 +373,7 @@ static int read_chain(struct lode_otlp_tables *tables, struct lode_cursor messag
 			code = tables->lines[location] == LODE_NONE ? open_location(tables, (uint32_t)location) : 0;
 			if (code < 0)
 				return code;
-			depth += tables->frames[tables->lines[location]];
+			depth += tables->frames.items[tables->lines[location]];
 			if (depth > LODE_STACK_DEPTH_LIMIT) {
 				tables->cut++;
 				return 0;
@@ -406,7 +403,7 @@ int lode_otlp_stack(struct lode_otlp_tables *tables, uint64_t stack, uint32_t *n
 		return code;
 	*node = 0;
 	while (count) {
-		const uint32_t *lines = &tables->frames[tables->lines[tables->chain[--count]]];
+		const uint32_t *lines = &tables->frames.items[tables->lines[tables->chain[--count]]];
 
 		for (uint32_t i = 1; i <= lines[0] && *node != LODE_NONE; i++)
 			*node = lode_stack_tree_child(&tables->import->dictionary.tree, *node, lines[i]);

@@ -8,15 +8,14 @@
 #ifndef LODE_IMPORT_OTLP_TABLES_H
 #define LODE_IMPORT_OTLP_TABLES_H
 
+#include "base/array.h"
 #include "import/json_profile.h"
 #include "import/protobuf/protobuf.h"
 #include "import/text_span.h"
 
 /* Entries of one table, in place. */
 struct lode_otlp_table {
-	struct lode_cursor *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_cursor);
 };
 
 /* A value of an attribute: a text, or a number. */
@@ -36,9 +35,7 @@ struct lode_otlp_tables {
 	uint32_t *nodes;   /* by stack: the node it is; LODE_NONE: not made yet */
 	uint32_t *modules; /* by mapping */
 	uint32_t *lines;   /* by location: where its frames begin in `frames`, their number in front */
-	uint32_t *frames;
-	size_t frame_count;
-	size_t frame_capacity;
+	LODE_ARRAY(uint32_t) frames;
 	uint32_t *chain; /* locations of a stack, leaf first */
 	size_t chain_capacity;
 	uint64_t cut; /* stacks too deep */

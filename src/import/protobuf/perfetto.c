@@ -12,6 +12,7 @@
  * Threads, interned data and clocks are kept while the packets pass; events are
  * made when all that is known of threads is known.
  */
+#include "base/array.h"
 #include "import/exported_facts.h"
 #include "import/protobuf/perfetto_clocks.h"
 #include "import/protobuf/perfetto_sched.h"
@@ -101,19 +102,11 @@ struct reading {
 	struct lode_perfetto_clocks clocks;
 	struct lode_perfetto_sched sched;
 	struct lode_perfetto_tracks tracks;
-	struct sequence *sequences;
-	size_t sequence_count;
-	size_t sequence_capacity;
+	LODE_ARRAY(struct sequence) sequences;
 	struct lode_index sequence_index;
-	struct sample *samples;
-	size_t sample_count;
-	size_t sample_capacity;
-	uint64_t *run_times; /* by thread, of our own export */
-	size_t run_count;
-	size_t run_capacity;
-	unsigned char **unpacked; /* groups of packets, which everything interned points into */
-	size_t unpacked_count;
-	size_t unpacked_capacity;
+	LODE_ARRAY(struct sample) samples;
+	LODE_ARRAY(uint64_t) run_times;       /* by thread, of our own export */
+	LODE_ARRAY(unsigned char *) unpacked; /* groups of packets, which everything interned points into */
 	uint64_t packets;
 };
 
@@ -131,14 +124,14 @@ struct packet {
 static struct sequence *find_sequence(struct reading *reading, uint32_t id)
 {
 	uint64_t hash = lode_hash_u64(id);
-	uint32_t at = LODE_INDEX_FIND(i, &reading->sequence_index, hash, reading->sequences[i].id == id);
+	uint32_t at = LODE_INDEX_FIND(i, &reading->sequence_index, hash, reading->sequences.items[i].id == id);
 
 	if (at != LODE_NONE)
-		return &reading->sequences[at];
-	if (LODE_INDEX_APPEND(&reading->sequence_index, hash, reading->sequences, reading->sequence_count,
-			      reading->sequence_capacity, (struct sequence){ .id = id, .thread = LODE_NONE }) < 0)
+		return &reading->sequences.items[at];
+	if (LODE_INDEX_PUSH(&reading->sequence_index, hash, &reading->sequences,
+			    (struct sequence){ .id = id, .thread = LODE_NONE }) < 0)
 		return NULL;
-	return &reading->sequences[reading->sequence_count - 1];
+	return &reading->sequences.items[reading->sequences.count - 1];
 }
 
 static void read_timebase(struct sequence *sequence, struct lode_cursor message)
@@ -221,7 +214,7 @@ static int read_thread(struct reading *reading, struct sequence *sequence, struc
 
 static int add_sample(struct reading *reading, const struct sample *sample)
 {
-	if (LODE_APPEND(reading->samples, reading->sample_count, reading->sample_capacity, *sample) < 0)
+	if (LODE_PUSH(&reading->samples, *sample) < 0)
 		return lode_fail_memory(reading->import.error);
 	reading->threads.items[sample->thread].measured = 1;
 	return 0;
@@ -230,13 +223,12 @@ static int add_sample(struct reading *reading, const struct sample *sample)
 /* In our own export the counter is the run time of the thread so far. */
 static int set_own_cost(struct reading *reading, struct sample *sample, uint64_t counter)
 {
-	if (lode_grow(&reading->run_times, &reading->run_capacity, (size_t)sample->thread + 1,
-		      sizeof(*reading->run_times)) < 0)
+	uint64_t *run_time = LODE_PLACE(&reading->run_times, sample->thread, 0);
+
+	if (!run_time)
 		return lode_fail_memory(reading->import.error);
-	while (reading->run_count <= sample->thread)
-		reading->run_times[reading->run_count++] = 0;
-	sample->cost = counter - reading->run_times[sample->thread];
-	reading->run_times[sample->thread] = counter;
+	sample->cost = counter - *run_time;
+	*run_time = counter;
 	return 0;
 }
 
@@ -383,8 +375,7 @@ static int read_compressed(struct reading *reading, struct lode_cursor packed)
 		code = lode_unpack(unpacker, &step, reading->import.error);
 	}
 	lode_unpacker_destroy(unpacker);
-	if (code == 0 &&
-	    LODE_APPEND(reading->unpacked, reading->unpacked_count, reading->unpacked_capacity, bytes) < 0)
+	if (code == 0 && LODE_PUSH(&reading->unpacked, bytes) < 0)
 		code = lode_fail_memory(reading->import.error);
 	if (code < 0) {
 		lode_free(bytes);
@@ -485,14 +476,14 @@ static int compare_samples(const void *a, const void *b)
 /* The time that samples represent whose sequence does not say: the median time between two of a thread. */
 static int usual_gap(struct reading *reading, double *period)
 {
-	uint64_t *gaps = lode_calloc(reading->sample_count + 1, sizeof(*gaps));
+	uint64_t *gaps = lode_calloc(reading->samples.count + 1, sizeof(*gaps));
 	size_t count = 0, ununit = 0;
 	char text[200];
 
 	if (!gaps)
 		return lode_fail_memory(reading->import.error);
-	for (size_t i = 0; i < reading->sample_count; i++) {
-		const struct sample *sample = &reading->samples[i];
+	for (size_t i = 0; i < reading->samples.count; i++) {
+		const struct sample *sample = &reading->samples.items[i];
 
 		ununit += !(sample->period_ns > 0);
 		if (i && sample->thread == sample[-1].thread && sample->t > sample[-1].t)
@@ -512,13 +503,14 @@ static int finish_samples(struct reading *reading)
 {
 	double gap = 0, unit = reading->import.options->unit_ns;
 
-	if (!reading->facts.is_lode && !(unit > 0) && reading->sample_count) {
-		qsort(reading->samples, reading->sample_count, sizeof(*reading->samples), compare_samples);
+	if (!reading->facts.is_lode && !(unit > 0) && reading->samples.count) {
+		qsort(reading->samples.items, reading->samples.count, sizeof(*reading->samples.items),
+		      compare_samples);
 		if (usual_gap(reading, &gap) < 0)
 			return LODE_SYSTEM;
 	}
-	for (size_t i = 0; i < reading->sample_count; i++) {
-		const struct sample *sample = &reading->samples[i];
+	for (size_t i = 0; i < reading->samples.count; i++) {
+		const struct sample *sample = &reading->samples.items[i];
 		double period = unit > 0 ? unit : sample->period_ns > 0 ? sample->period_ns : gap;
 		struct lode_event event = { .t = sample->t,
 					    .stack = sample->stack,
@@ -591,12 +583,12 @@ static void release(struct reading *reading)
 	lode_perfetto_sched_release(&reading->sched);
 	lode_perfetto_tracks_release(&reading->tracks);
 	lode_index_release(&reading->sequence_index);
-	lode_free(reading->sequences);
-	lode_free(reading->samples);
-	lode_free(reading->run_times);
-	for (size_t i = 0; i < reading->unpacked_count; i++)
-		lode_free(reading->unpacked[i]);
-	lode_free(reading->unpacked);
+	lode_free(reading->sequences.items);
+	lode_free(reading->samples.items);
+	lode_free(reading->run_times.items);
+	for (size_t i = 0; i < reading->unpacked.count; i++)
+		lode_free(reading->unpacked.items[i]);
+	lode_free(reading->unpacked.items);
 }
 
 static int read_trace(void *context, const unsigned char *bytes, size_t size)

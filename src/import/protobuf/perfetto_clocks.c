@@ -62,8 +62,8 @@ static int set_clock(struct lode_perfetto_clocks *clocks, struct lode_perfetto_c
 		*old = clock;
 		return 0;
 	}
-	return LODE_INDEX_APPEND(&clocks->index, lode_hash_more(lode_hash_u64(clock.sequence), clock.id),
-				 clocks->items, clocks->count, clocks->capacity, clock);
+	return LODE_INDEX_PUSH(&clocks->index, lode_hash_more(lode_hash_u64(clock.sequence), clock.id), clocks,
+			       clock);
 }
 
 int lode_perfetto_clocks_snapshot(struct lode_perfetto_clocks *clocks, uint32_t sequence,

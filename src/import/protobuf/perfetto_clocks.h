@@ -7,6 +7,7 @@
 #ifndef LODE_IMPORT_PERFETTO_CLOCKS_H
 #define LODE_IMPORT_PERFETTO_CLOCKS_H
 
+#include "base/array.h"
 #include "base/hash_index.h"
 #include "import/protobuf/protobuf.h"
 
@@ -24,9 +25,7 @@ struct lode_perfetto_clock {
 };
 
 struct lode_perfetto_clocks {
-	struct lode_perfetto_clock *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_perfetto_clock);
 	struct lode_index index;
 	uint64_t unknown; /* times of clocks that no snapshot has */
 };

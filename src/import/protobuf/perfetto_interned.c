@@ -60,8 +60,7 @@ static int define(struct lode_perfetto_interned *interned, struct lode_perfetto_
 		*old = item;
 		return 0;
 	}
-	if (LODE_INDEX_APPEND(&interned->index, hash_of(scope.sequence, kind, item.iid), interned->items,
-			      interned->count, interned->capacity, item) < 0)
+	if (LODE_INDEX_PUSH(&interned->index, hash_of(scope.sequence, kind, item.iid), interned, item) < 0)
 		return lode_fail_memory(interned->import->error);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #ifndef LODE_IMPORT_PERFETTO_INTERNED_H
 #define LODE_IMPORT_PERFETTO_INTERNED_H
 
+#include "base/array.h"
 #include "base/hash_index.h"
 #include "import/json_profile.h"
 #include "import/protobuf/protobuf.h"
@@ -36,9 +37,7 @@ struct lode_perfetto_definition {
 struct lode_perfetto_interned {
 	struct lode_json_import *import;
 	int is_lode; /* paths are as our exporter writes them */
-	struct lode_perfetto_definition *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_perfetto_definition);
 	struct lode_index index;
 	uint32_t *chain;
 	size_t chain_capacity;

@@ -55,7 +55,7 @@ void lode_perfetto_sched_release(struct lode_perfetto_sched *sched)
 	lode_free(sched->items);
 	for (int i = 0; i < COMPACT_FIELDS; i++)
 		lode_free(sched->columns[i]);
-	lode_free(sched->comms);
+	lode_free(sched->comms.items);
 }
 
 static int add_record(struct lode_perfetto_sched *sched, struct lode_perfetto_switch record)
@@ -63,7 +63,7 @@ static int add_record(struct lode_perfetto_sched *sched, struct lode_perfetto_sw
 	if (record.from == LODE_NONE || record.to == LODE_NONE || sched->count >= LODE_NONE - 1)
 		return LODE_SYSTEM;
 	record.order = (uint32_t)sched->count;
-	return LODE_APPEND(sched->items, sched->count, sched->capacity, record);
+	return LODE_PUSH(sched, record);
 }
 
 static uint32_t thread_of(struct lode_perfetto_sched *sched, uint64_t tid, struct lode_cursor comm)
@@ -167,10 +167,10 @@ static int read_columns(struct lode_perfetto_sched *sched, struct lode_cursor me
 	struct lode_protobuf_field field;
 
 	memset(sched->column_counts, 0, sizeof(sched->column_counts));
-	sched->comm_count = 0;
+	sched->comms.count = 0;
 	while (lode_protobuf_next(&message, &field)) {
 		if (field.number == COMPACT_COMMS && field.wire == LODE_WIRE_BYTES) {
-			if (LODE_APPEND(sched->comms, sched->comm_count, sched->comm_capacity, field.bytes) < 0)
+			if (LODE_PUSH(&sched->comms, field.bytes) < 0)
 				return LODE_SYSTEM;
 		} else if (field.number < COMPACT_FIELDS && read_column(sched, &field) < 0) {
 			return LODE_SYSTEM;
@@ -188,8 +188,8 @@ static struct lode_cursor comm_of(const struct lode_perfetto_sched *sched, int c
 {
 	uint64_t comm = cell(sched, column, row);
 
-	return row < sched->column_counts[column] && comm < sched->comm_count ? sched->comms[comm]
-									      : lode_cursor("", 0);
+	return row < sched->column_counts[column] && comm < sched->comms.count ? sched->comms.items[comm]
+									       : lode_cursor("", 0);
 }
 
 /* How many rows two columns have, or three; what only the first has is left out. */

@@ -8,6 +8,7 @@
 #ifndef LODE_IMPORT_PERFETTO_SCHED_H
 #define LODE_IMPORT_PERFETTO_SCHED_H
 
+#include "base/array.h"
 #include "import/protobuf/perfetto_threads.h"
 #include "import/protobuf/protobuf.h"
 
@@ -15,18 +16,14 @@ struct lode_perfetto_switch; /* a switch or a waking */
 
 struct lode_perfetto_sched {
 	struct lode_perfetto_threads *threads;
-	struct lode_perfetto_switch *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_perfetto_switch);
 	uint64_t *columns[13]; /* of a compact bundle, by number of field */
 	size_t column_counts[13];
 	size_t column_capacities[13];
-	struct lode_cursor *comms; /* names of a compact bundle */
-	size_t comm_count;
-	size_t comm_capacity;
-	uint64_t others; /* events of other kinds */
-	uint64_t lost;   /* bundles that lost events */
-	uint64_t uneven; /* events left out: not all columns of their bundle have them */
+	LODE_ARRAY(struct lode_cursor) comms; /* names of a compact bundle */
+	uint64_t others;                      /* events of other kinds */
+	uint64_t lost;                        /* bundles that lost events */
+	uint64_t uneven;                      /* events left out: not all columns of their bundle have them */
 };
 
 /* A struct with only `threads` set is empty. */

@@ -17,7 +17,7 @@ uint32_t lode_perfetto_thread(struct lode_perfetto_threads *threads, uint32_t ti
 
 	if (id != LODE_NONE)
 		return id;
-	if (LODE_INDEX_APPEND(&threads->index, hash, threads->items, threads->count, threads->capacity, thread) < 0)
+	if (LODE_INDEX_PUSH(&threads->index, hash, threads, thread) < 0)
 		return LODE_NONE;
 	return (uint32_t)threads->count - 1;
 }

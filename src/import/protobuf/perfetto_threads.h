@@ -5,6 +5,7 @@
 #ifndef LODE_IMPORT_PERFETTO_THREADS_H
 #define LODE_IMPORT_PERFETTO_THREADS_H
 
+#include "base/array.h"
 #include "base/hash_index.h"
 #include "import/import.h"
 
@@ -18,9 +19,7 @@ struct lode_perfetto_thread {
 
 struct lode_perfetto_threads {
 	struct lode_strings *strings;
-	struct lode_perfetto_thread *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_perfetto_thread);
 	struct lode_index index; /* by tid */
 };
 

@@ -43,9 +43,9 @@ void lode_perfetto_tracks_release(struct lode_perfetto_tracks *tracks)
 {
 	lode_index_release(&tracks->index);
 	lode_free(tracks->items);
-	lode_free(tracks->marks);
-	lode_free(tracks->events);
-	lode_free(tracks->symptoms);
+	lode_free(tracks->marks.items);
+	lode_free(tracks->events.items);
+	lode_free(tracks->symptoms.items);
 }
 
 /* ---- tracks ---- */
@@ -109,8 +109,7 @@ int lode_perfetto_track(struct lode_perfetto_tracks *tracks, struct lode_cursor 
 		*old = track;
 		return 0;
 	}
-	if (LODE_INDEX_APPEND(&tracks->index, lode_hash_u64(track.uuid), tracks->items, tracks->count,
-			      tracks->capacity, track) < 0)
+	if (LODE_INDEX_PUSH(&tracks->index, lode_hash_u64(track.uuid), tracks, track) < 0)
 		return lode_fail_memory(tracks->import->error);
 	return 0;
 }
@@ -199,9 +198,8 @@ static uint32_t name_of(struct lode_perfetto_tracks *tracks, const struct lode_p
 
 static int add_mark(struct lode_perfetto_tracks *tracks, struct lode_perfetto_mark mark)
 {
-	mark.order = (uint32_t)tracks->mark_count;
-	if (tracks->mark_count >= LODE_NONE - 1 ||
-	    LODE_APPEND(tracks->marks, tracks->mark_count, tracks->mark_capacity, mark) < 0)
+	mark.order = (uint32_t)tracks->marks.count;
+	if (tracks->marks.count >= LODE_NONE - 1 || LODE_PUSH(&tracks->marks, mark) < 0)
 		return lode_fail_memory(tracks->import->error);
 	return 0;
 }
@@ -242,8 +240,7 @@ static int read_legacy(struct event *event, uint64_t *duration)
 
 static int add_own(struct lode_perfetto_tracks *tracks, enum lode_event_type type, const struct lode_event *event)
 {
-	if (LODE_APPEND(tracks->events, tracks->event_count, tracks->event_capacity,
-			(struct lode_perfetto_own_event){ *event, type }) < 0)
+	if (LODE_PUSH(&tracks->events, (struct lode_perfetto_own_event){ *event, type }) < 0)
 		return lode_fail_memory(tracks->import->error);
 	return 0;
 }
@@ -355,7 +352,7 @@ static int end_own(struct lode_perfetto_tracks *tracks, uint64_t t)
 
 	own->is_open = 0;
 	if (own->is_symptom) {
-		if (LODE_APPEND(tracks->symptoms, tracks->symptom_count, tracks->symptom_capacity, symptom) < 0)
+		if (LODE_PUSH(&tracks->symptoms, symptom) < 0)
 			return lode_fail_memory(tracks->import->error);
 		return 0;
 	}
@@ -426,20 +423,21 @@ static int find_stream_thread(struct lode_perfetto_tracks *tracks, uint32_t numb
 
 static int finish_own(struct lode_perfetto_tracks *tracks)
 {
-	for (size_t i = 0; i < tracks->event_count; i++) {
-		struct lode_event *event = &tracks->events[i].event;
+	for (size_t i = 0; i < tracks->events.count; i++) {
+		struct lode_event *event = &tracks->events.items[i].event;
 
 		if (find_stream_thread(tracks, event->thread, &event->thread) < 0 ||
 		    find_stream_thread(tracks, event->waker, &event->waker) < 0 ||
 		    (event->object && find_stream_thread(tracks, event->holder, &event->holder) < 0))
 			return LODE_SYSTEM;
-		if (lode_stream_add_event(&tracks->import->stream, tracks->events[i].type, event) < 0)
+		if (lode_stream_add_event(&tracks->import->stream, tracks->events.items[i].type, event) < 0)
 			return lode_fail_memory(tracks->import->error);
 	}
-	for (size_t i = 0; i < tracks->symptom_count; i++) {
-		if (find_stream_thread(tracks, tracks->symptoms[i].thread, &tracks->symptoms[i].thread) < 0)
+	for (size_t i = 0; i < tracks->symptoms.count; i++) {
+		if (find_stream_thread(tracks, tracks->symptoms.items[i].thread,
+				       &tracks->symptoms.items[i].thread) < 0)
 			return LODE_SYSTEM;
-		if (lode_stream_add_symptom(&tracks->import->stream, &tracks->symptoms[i]) < 0)
+		if (lode_stream_add_symptom(&tracks->import->stream, &tracks->symptoms.items[i]) < 0)
 			return lode_fail_memory(tracks->import->error);
 	}
 	return 0;
@@ -513,8 +511,8 @@ static int add_slice_mark(struct lode_perfetto_tracks *tracks, struct lode_slice
 static int sort_out(struct lode_perfetto_tracks *tracks, struct lode_slices *slices, size_t *async)
 {
 	*async = 0;
-	for (size_t i = 0; i < tracks->mark_count; i++) {
-		struct lode_perfetto_mark mark = tracks->marks[i];
+	for (size_t i = 0; i < tracks->marks.count; i++) {
+		struct lode_perfetto_mark mark = tracks->marks.items[i];
 		int is_thread = mark.thread != LODE_NONE;
 		uint32_t thread;
 
@@ -525,7 +523,7 @@ static int sort_out(struct lode_perfetto_tracks *tracks, struct lode_slices *sli
 			continue;
 		}
 		if (!is_thread) {
-			tracks->marks[(*async)++] = mark;
+			tracks->marks.items[(*async)++] = mark;
 			continue;
 		}
 		if (find_stream_thread(tracks, mark.thread, &thread) < 0)
@@ -561,7 +559,7 @@ int lode_perfetto_tracks_finish(struct lode_perfetto_tracks *tracks)
 			  lode_slices_finish(&slices, &tracks->import->stream, measured, options) < 0))
 		code = lode_fail_memory(tracks->import->error);
 	if (code == 0)
-		code = finish_async(tracks, tracks->marks, async);
+		code = finish_async(tracks, tracks->marks.items, async);
 	lode_symptom_markers_note(options, tracks->async, "slices on tracks of their own");
 	lode_notes_add(options->notes, tracks->placeless,
 		       "events on tracks that belong to no thread or process, left out", NULL);

@@ -9,6 +9,7 @@
 #ifndef LODE_IMPORT_PERFETTO_TRACKS_H
 #define LODE_IMPORT_PERFETTO_TRACKS_H
 
+#include "base/array.h"
 #include "import/protobuf/perfetto_interned.h"
 #include "import/protobuf/perfetto_threads.h"
 #include "import/slices.h"
@@ -49,20 +50,13 @@ struct lode_perfetto_tracks {
 	struct lode_perfetto_interned *interned;
 	struct lode_perfetto_threads *threads;
 	int is_lode;
-	struct lode_perfetto_track *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_perfetto_track);
 	struct lode_index index; /* by uuid */
-	struct lode_perfetto_mark *marks;
-	size_t mark_count;
-	size_t mark_capacity;
+	LODE_ARRAY(struct lode_perfetto_mark) marks;
 	struct lode_perfetto_own own;
-	struct lode_perfetto_own_event *events; /* of our own export; threads are numbers of `threads` */
-	size_t event_count;
-	size_t event_capacity;
-	struct lode_symptom *symptoms; /* the same */
-	size_t symptom_count;
-	size_t symptom_capacity;
+	LODE_ARRAY(struct lode_perfetto_own_event)
+	events;                                   /* of our own export; threads are numbers of `threads` */
+	LODE_ARRAY(struct lode_symptom) symptoms; /* the same */
 	uint64_t others, placeless, async;
 };
 

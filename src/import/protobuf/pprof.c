@@ -15,6 +15,7 @@
  * stamp. A label `stream`, which our own exporter writes, separates streams: each is read in
  * a separate pass.
  */
+#include "base/array.h"
 #include "import/protobuf/pprof_fields.h"
 #include "import/protobuf/pprof_frames.h"
 #include "import/protobuf/pprof_labels.h"
@@ -38,18 +39,14 @@ struct reader {
 	int has_packed;
 	struct lode_stack_memo_item labels_met; /* of the current sample, as a key of `threads`; no bytes: they cannot be */
 	uint64_t labels_hash;
-	uint64_t *stack; /* locations of a sample, leaf first */
-	size_t stack_count;
-	size_t stack_capacity;
+	LODE_ARRAY(uint64_t) stack; /* locations of a sample, leaf first */
 
 	struct lode_pprof_value *uses; /* what each value is used for */
 	size_t used;                   /* how many are used */
 	int64_t *values;               /* of a sample */
 	int odd_period;                /* it makes no sense: counts are taken as nanoseconds */
 	uint64_t samples;
-	uint64_t *ends; /* by thread: where its next event begins */
-	size_t end_count;
-	size_t end_capacity;
+	LODE_ARRAY(uint64_t) ends; /* by thread: where its next event begins */
 	struct lode_pprof_labels labels;
 	int splits;           /* samples of several streams, as our exporter writes them: one at a time is read */
 	uint64_t stream_key;  /* string that names the label of streams */
@@ -104,22 +101,22 @@ static double scale_of_counts(struct reader *reader, struct lode_span unit)
 
 static int describe_values(struct reader *reader)
 {
-	reader->uses = lode_calloc(reader->tables.type_count + 1, sizeof(*reader->uses));
-	reader->values = lode_calloc(reader->tables.type_count + 1, sizeof(*reader->values));
+	reader->uses = lode_calloc(reader->tables.types.count + 1, sizeof(*reader->uses));
+	reader->values = lode_calloc(reader->tables.types.count + 1, sizeof(*reader->values));
 	if (!reader->uses || !reader->values)
 		return lode_fail_memory(reader->tables.error);
-	for (size_t i = 0; i < reader->tables.type_count; i++) {
+	for (size_t i = 0; i < reader->tables.types.count; i++) {
 		struct lode_span type, unit;
 		int code;
 
-		if ((code = lode_pprof_string_get(&reader->tables, reader->tables.types[i].type, &type)) < 0 ||
-		    (code = lode_pprof_string_get(&reader->tables, reader->tables.types[i].unit, &unit)) < 0)
+		if ((code = lode_pprof_string_get(&reader->tables, reader->tables.types.items[i].type, &type)) < 0 ||
+		    (code = lode_pprof_string_get(&reader->tables, reader->tables.types.items[i].unit, &unit)) < 0)
 			return code;
 		reader->uses[i] = (struct lode_pprof_value){
 			.type = type,
 			.unit = unit,
 			.is_default = reader->tables.default_type &&
-				      reader->tables.types[i].type == reader->tables.default_type,
+				      reader->tables.types.items[i].type == reader->tables.default_type,
 		};
 	}
 	return 0;
@@ -137,13 +134,13 @@ static void note_values(struct reader *reader)
 	int counts = 0;
 	char example[400];
 
-	for (size_t i = 0; i < reader->tables.type_count; i++)
+	for (size_t i = 0; i < reader->tables.types.count; i++)
 		counts |= is_used_count(&reader->uses[i]);
 	reader->odd_period &= counts;
 	if (!counts && reader->tables.options->unit_ns > 0)
 		lode_notes_add(reader->tables.options->notes, 1,
 			       "profiles of times, to which --unit does not apply", name);
-	for (size_t i = 0; i < reader->tables.type_count; i++) {
+	for (size_t i = 0; i < reader->tables.types.count; i++) {
 		const struct lode_pprof_value *value = &reader->uses[i];
 
 		if (value->use == LODE_PPROF_SKIP && !lode_span_is(value->unit, "count")) {
@@ -166,7 +163,7 @@ static int choose_values(struct reader *reader)
 
 	if (code < 0 || (code = lode_pprof_string_get(&reader->tables, reader->tables.period_type.unit, &unit)) < 0)
 		return code;
-	reader->used = lode_pprof_choose(reader->uses, reader->tables.type_count, scale_of_counts(reader, unit),
+	reader->used = lode_pprof_choose(reader->uses, reader->tables.types.count, scale_of_counts(reader, unit),
 					 reader->tables.options->kind_is_wait);
 	if (!reader->used)
 		return fail_no_time(reader);
@@ -179,13 +176,13 @@ static int set_sample_types(struct reader *reader)
 {
 	int code = 0;
 
-	for (size_t i = 0, written = 0; i < reader->tables.type_count && code == 0; i++)
+	for (size_t i = 0, written = 0; i < reader->tables.types.count && code == 0; i++)
 		if (reader->uses[i].use != LODE_PPROF_SKIP) {
 			char key[32];
 
 			snprintf(key, sizeof(key), written ? "sample_type_%zu" : "sample_type", written + 1);
 			written++;
-			code = set_type_attribute(reader, key, &reader->tables.types[i]);
+			code = set_type_attribute(reader, key, &reader->tables.types.items[i]);
 		}
 	return code;
 }
@@ -200,11 +197,11 @@ static int read_numbers(struct reader *reader, struct lode_protobuf_field *field
 
 	while (lode_protobuf_number(field, &more, &number)) {
 		if (field->number == 2) {
-			if (*values < reader->tables.type_count)
+			if (*values < reader->tables.types.count)
 				reader->values[*values] = (int64_t)number;
 			++*values;
-		} else if (lode_pprof_append(&reader->tables, &reader->stack, &reader->stack_count,
-					     &reader->stack_capacity, number) < 0) {
+		} else if (lode_pprof_append(&reader->tables, &reader->stack.items, &reader->stack.count,
+					     &reader->stack.capacity, number) < 0) {
 			return LODE_SYSTEM;
 		}
 	}
@@ -243,8 +240,8 @@ static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
 	if (!reader->has_packed || size >= UINT32_MAX)
 		return (code = read_packed(reader, at)) < 0
 			       ? code
-			       : lode_pprof_frames_stack(&reader->frames, reader->stack, reader->stack_count, at,
-							 node);
+			       : lode_pprof_frames_stack(&reader->frames, reader->stack.items, reader->stack.count,
+							 at, node);
 	known = lode_stack_memo_find(&reader->memo, reader->packed.next, size, reader->hash);
 	if (known) {
 		reader->frames.cut += (uint64_t)known->is_cut;
@@ -252,7 +249,8 @@ static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
 		return 0;
 	}
 	if ((code = read_packed(reader, at)) < 0 ||
-	    (code = lode_pprof_frames_stack(&reader->frames, reader->stack, reader->stack_count, at, node)) < 0)
+	    (code = lode_pprof_frames_stack(&reader->frames, reader->stack.items, reader->stack.count, at, node)) <
+		    0)
 		return code;
 	item = (struct lode_stack_memo_item){ reader->packed.next, (uint32_t)size, *node,
 					      reader->frames.cut > cut };
@@ -370,7 +368,7 @@ static int read_plain(struct reader *reader, const struct ahead *ahead, uint32_t
 	if (!bytes)
 		return 0;
 	values = lode_cursor(bytes, size);
-	for (size_t i = 0; i < reader->tables.type_count; i++)
+	for (size_t i = 0; i < reader->tables.types.count; i++)
 		reader->values[i] = (int64_t)lode_cursor_varint(&values);
 	if (values.failed || lode_cursor_left(&values))
 		return 0;
@@ -379,7 +377,7 @@ static int read_plain(struct reader *reader, const struct ahead *ahead, uint32_t
 		return 0;
 	reader->labels_met.bytes = NULL;
 	reader->stream_met = 0;
-	reader->stack_count = 0;
+	reader->stack.count = 0;
 	put_aside(reader, ahead->packed, ahead->hash);
 	return 1;
 }
@@ -396,7 +394,7 @@ static int read_sample(struct reader *reader, const struct ahead *ahead, struct 
 	int code = 0, labels = 0;
 
 	*thread = LODE_NONE;
-	reader->stack_count = 0;
+	reader->stack.count = 0;
 	reader->has_packed = 0;
 	reader->stream_met = 0;
 	reader->labels_met.bytes = NULL;
@@ -410,7 +408,7 @@ static int read_sample(struct reader *reader, const struct ahead *ahead, struct 
 				break;
 			code = read_label(reader, field.bytes, who);
 		} else if (field.number == 1 && field.wire == LODE_WIRE_BYTES && !reader->has_packed &&
-			   !reader->stack_count)
+			   !reader->stack.count)
 			put_aside(reader, field.bytes,
 				  lode_hash_bytes(field.bytes.next, lode_cursor_left(&field.bytes)));
 		else if (field.number == 1 && reader->has_packed && (code = read_packed(reader, at)) < 0)
@@ -425,7 +423,7 @@ static int read_sample(struct reader *reader, const struct ahead *ahead, struct 
 	if (message.failed)
 		return lode_pprof_fail_damaged(&reader->tables, lode_pprof_place(&reader->tables, &message),
 					       "a sample ends too early");
-	if (values != reader->tables.type_count)
+	if (values != reader->tables.types.count)
 		return lode_pprof_fail_damaged(&reader->tables, at,
 					       "a sample does not have one value for each type");
 	return 0;
@@ -443,7 +441,7 @@ static int add_event(struct reader *reader, enum lode_event_type type, const str
 		     uint64_t cost, uint64_t end, uint64_t at)
 {
 	struct lode_event event = *sample;
-	uint64_t *next = &reader->ends[event.thread];
+	uint64_t *next = &reader->ends.items[event.thread];
 
 	event.cost = cost;
 	event.t = *next;
@@ -459,11 +457,8 @@ static int add_event(struct reader *reader, enum lode_event_type type, const str
 /* The thread's line of time, which begins with the profile. */
 static int reach_thread(struct reader *reader, uint32_t thread)
 {
-	if (thread == LODE_NONE ||
-	    lode_grow(&reader->ends, &reader->end_capacity, (size_t)thread + 1, sizeof(*reader->ends)) < 0)
+	if (thread == LODE_NONE || !LODE_PLACE(&reader->ends, thread, reader->tables.time))
 		return lode_fail_memory(reader->tables.error);
-	while (reader->end_count <= thread)
-		reader->ends[reader->end_count++] = reader->tables.time;
 	return 0;
 }
 
@@ -471,7 +466,7 @@ static int reach_thread(struct reader *reader, uint32_t thread)
 static int handle_values(struct reader *reader, const struct lode_event *sample, uint64_t end, uint64_t at,
 			 struct worth *worth)
 {
-	for (size_t i = 0; i < reader->tables.type_count; i++) {
+	for (size_t i = 0; i < reader->tables.types.count; i++) {
 		const struct lode_pprof_value *use = &reader->uses[i];
 		uint64_t cost;
 		int code = 0;
@@ -595,16 +590,16 @@ static int set_comments(struct reader *reader)
 	struct lode_buffer buffer = { 0 };
 	int code = 0;
 
-	for (size_t i = 0; i < reader->tables.comment_count && code == 0 && buffer.size < 1u << 20; i++) {
+	for (size_t i = 0; i < reader->tables.comments.count && code == 0 && buffer.size < 1u << 20; i++) {
 		struct lode_span comment;
 
-		code = lode_pprof_string_get(&reader->tables, reader->tables.comments[i], &comment);
+		code = lode_pprof_string_get(&reader->tables, reader->tables.comments.items[i], &comment);
 		if (i)
 			lode_buffer_byte(&buffer, '\n');
 		lode_buffer_add(&buffer, comment.text, comment.length);
 	}
 	lode_buffer_byte(&buffer, '\0');
-	if (code == 0 && (buffer.failed || (reader->tables.comment_count &&
+	if (code == 0 && (buffer.failed || (reader->tables.comments.count &&
 					    lode_stream_set_attribute(&reader->stream, "comment", buffer.bytes,
 								      LODE_ATTRIBUTE_TEXT) < 0)))
 		code = lode_fail_memory(reader->tables.error);
@@ -680,11 +675,11 @@ static int read_stream(struct reader *reader, const struct lode_import_sink *sin
 /* The number of the string `stream`; 0: there is none, or it is another's label of that name. */
 static uint64_t find_stream_key(struct reader *reader)
 {
-	if (reader->tables.type_count != 4 || !lode_span_is(reader->uses[1].type, "cpu") ||
+	if (reader->tables.types.count != 4 || !lode_span_is(reader->uses[1].type, "cpu") ||
 	    !lode_span_is(reader->uses[2].type, "waits") || !lode_span_is(reader->uses[3].type, "wait"))
 		return 0;
-	for (uint64_t i = 1; i < reader->tables.string_count; i++) {
-		struct lode_cursor text = lode_pprof_message_at(&reader->tables, reader->tables.strings[i]);
+	for (uint64_t i = 1; i < reader->tables.strings.count; i++) {
+		struct lode_cursor text = lode_pprof_message_at(&reader->tables, reader->tables.strings.items[i]);
 
 		if (lode_cursor_left(&text) == 6 && memcmp(text.next, "stream", 6) == 0)
 			return i;
@@ -744,7 +739,7 @@ static int start_again(struct reader *reader)
 	lode_pprof_frames_forget(&reader->frames);
 	lode_stack_memo_release(&reader->memo);
 	lode_stack_memo_release(&reader->threads);
-	reader->end_count = 0;
+	reader->ends.count = 0;
 	reader->samples = reader->negative = 0;
 	lode_stream_init(&reader->stream, &reader->dictionary);
 	return lode_dictionary_init(&reader->dictionary) < 0 ? lode_fail_memory(reader->tables.error) : 0;
@@ -794,10 +789,10 @@ static void release(struct reader *reader)
 	lode_pprof_frames_release(&reader->frames);
 	lode_stack_memo_release(&reader->memo);
 	lode_stack_memo_release(&reader->threads);
-	lode_free(reader->stack);
+	lode_free(reader->stack.items);
 	lode_free(reader->uses);
 	lode_free(reader->values);
-	lode_free(reader->ends);
+	lode_free(reader->ends.items);
 	lode_pprof_labels_release(&reader->labels);
 	lode_import_end(&reader->stream);
 }

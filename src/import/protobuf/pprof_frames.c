@@ -51,8 +51,8 @@ static int keep_range(struct lode_pprof_frames *maker, struct lode_pprof_entry *
 	    (code = lode_pprof_read_number(maker->tables, message, 3, &range.limit)) < 0 ||
 	    (code = lode_pprof_read_number(maker->tables, message, 4, &range.offset)) < 0)
 		return code;
-	mapping->count = (uint32_t)maker->range_count;
-	if (LODE_APPEND(maker->ranges, maker->range_count, maker->range_capacity, range) < 0)
+	mapping->count = (uint32_t)maker->ranges.count;
+	if (LODE_PUSH(&maker->ranges, range) < 0)
 		return lode_fail_memory(maker->tables->error);
 	return 0;
 }
@@ -115,8 +115,7 @@ static int add_frame(struct lode_pprof_frames *maker, uint32_t module, uint32_t 
 {
 	uint32_t frame = lode_frames_pair(&maker->dictionary->frames, module, function);
 
-	if (frame == LODE_NONE || maker->frame_count >= LODE_NONE - 1 ||
-	    LODE_APPEND(maker->frames, maker->frame_count, maker->frame_capacity, frame) < 0)
+	if (frame == LODE_NONE || maker->frames.count >= LODE_NONE - 1 || LODE_PUSH(&maker->frames, frame) < 0)
 		return lode_fail_memory(maker->tables->error);
 	return 0;
 }
@@ -125,7 +124,7 @@ static int add_frame(struct lode_pprof_frames *maker, uint32_t module, uint32_t 
 static int add_address(struct lode_pprof_frames *maker, uint64_t mapping, uint32_t module, uint64_t address)
 {
 	const struct lode_pprof_entry *entry = mapping ? lode_pprof_find(&maker->tables->mappings, mapping) : NULL;
-	const struct lode_pprof_range *range = entry ? &maker->ranges[entry->count] : NULL;
+	const struct lode_pprof_range *range = entry ? &maker->ranges.items[entry->count] : NULL;
 	uint32_t function;
 	char text[24];
 
@@ -139,7 +138,7 @@ static int add_address(struct lode_pprof_frames *maker, uint64_t mapping, uint32
 static int add_lines(struct lode_pprof_frames *maker, struct lode_cursor message, uint32_t module)
 {
 	struct lode_protobuf_field field;
-	size_t most = maker->frame_count + LODE_STACK_DEPTH_LIMIT;
+	size_t most = maker->frames.count + LODE_STACK_DEPTH_LIMIT;
 	int code = 0;
 
 	while (code == 0 && lode_protobuf_next(&message, &field)) {
@@ -148,7 +147,7 @@ static int add_lines(struct lode_pprof_frames *maker, struct lode_cursor message
 
 		if (field.number != 4 || field.wire != LODE_WIRE_BYTES)
 			continue;
-		if (maker->frame_count == most) {
+		if (maker->frames.count == most) {
 			maker->cut++;
 			break;
 		}
@@ -177,7 +176,7 @@ static void reverse(uint32_t *items, size_t count)
 static int open_location(struct lode_pprof_frames *maker, struct lode_pprof_entry *entry)
 {
 	struct lode_cursor message = lode_pprof_message_at(maker->tables, entry->at);
-	size_t first = maker->frame_count;
+	size_t first = maker->frames.count;
 	uint64_t mapping, address;
 	uint32_t module;
 	int code;
@@ -186,11 +185,11 @@ static int open_location(struct lode_pprof_frames *maker, struct lode_pprof_entr
 	    (code = lode_pprof_read_number(maker->tables, message, 3, &address)) < 0 ||
 	    (code = get_module(maker, mapping, &module)) < 0 || (code = add_lines(maker, message, module)) < 0)
 		return code;
-	if (maker->frame_count == first && (code = add_address(maker, mapping, module, address)) < 0)
+	if (maker->frames.count == first && (code = add_address(maker, mapping, module, address)) < 0)
 		return code;
-	reverse(maker->frames + first, maker->frame_count - first);
+	reverse(maker->frames.items + first, maker->frames.count - first);
 	entry->first = (uint32_t)first;
-	entry->count = (uint32_t)(maker->frame_count - first);
+	entry->count = (uint32_t)(maker->frames.count - first);
 	return 0;
 }
 
@@ -203,15 +202,15 @@ static uint32_t step_into(struct lode_pprof_frames *maker, uint32_t parent, uint
 	uint64_t hash = lode_hash_pair(parent, location);
 	struct lode_pprof_step step = { parent, location, parent };
 	uint32_t id = LODE_INDEX_FIND(i, &maker->step_index, hash,
-				      maker->steps[i].parent == parent && maker->steps[i].location == location);
+				      maker->steps.items[i].parent == parent &&
+					      maker->steps.items[i].location == location);
 
 	if (id != LODE_NONE)
-		return maker->steps[id].node;
+		return maker->steps.items[id].node;
 	for (uint32_t i = 0; i < entry->count; i++)
 		step.node = lode_stack_tree_child(&maker->dictionary->tree, step.node,
-						  maker->frames[entry->first + i]);
-	if (step.node == LODE_NONE || LODE_INDEX_APPEND(&maker->step_index, hash, maker->steps, maker->step_count,
-							maker->step_capacity, step) < 0)
+						  maker->frames.items[entry->first + i]);
+	if (step.node == LODE_NONE || LODE_INDEX_PUSH(&maker->step_index, hash, &maker->steps, step) < 0)
 		return LODE_NONE;
 	return step.node;
 }
@@ -270,14 +269,14 @@ void lode_pprof_frames_forget(struct lode_pprof_frames *maker)
 	forget_entries(&maker->tables->mappings);
 	forget_entries(&maker->tables->functions);
 	forget_entries(&maker->tables->locations);
-	maker->frame_count = maker->range_count = maker->step_count = 0;
+	maker->frames.count = maker->ranges.count = maker->steps.count = 0;
 	maker->cut = 0;
 }
 
 void lode_pprof_frames_release(struct lode_pprof_frames *maker)
 {
-	lode_free(maker->frames);
-	lode_free(maker->ranges);
-	lode_free(maker->steps);
+	lode_free(maker->frames.items);
+	lode_free(maker->ranges.items);
+	lode_free(maker->steps.items);
 	lode_index_release(&maker->step_index);
 }

@@ -4,6 +4,7 @@
 #ifndef LODE_IMPORT_PPROF_FRAMES_H
 #define LODE_IMPORT_PPROF_FRAMES_H
 
+#include "base/array.h"
 #include "base/hash_index.h"
 #include "import/protobuf/pprof_tables.h"
 
@@ -13,15 +14,9 @@ struct lode_pprof_step;
 struct lode_pprof_frames {
 	struct lode_pprof_tables *tables;   /* not owned */
 	struct lode_dictionary *dictionary; /* not owned */
-	uint32_t *frames;                   /* of all locations that were met */
-	size_t frame_count;
-	size_t frame_capacity;
-	struct lode_pprof_range *ranges;
-	size_t range_count;
-	size_t range_capacity;
-	struct lode_pprof_step *steps;
-	size_t step_count;
-	size_t step_capacity;
+	LODE_ARRAY(uint32_t) frames;        /* of all locations that were met */
+	LODE_ARRAY(struct lode_pprof_range) ranges;
+	LODE_ARRAY(struct lode_pprof_step) steps;
 	struct lode_index step_index;
 	uint64_t cut; /* stacks too deep */
 };

@@ -47,8 +47,8 @@ static int add_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *
 {
 	if (!id || lode_pprof_find(table, id))
 		return lode_pprof_fail_damaged(tables, at, id ? "an id occurs twice" : "an id is missing");
-	if (LODE_INDEX_APPEND(&table->index, lode_hash_u64(id), table->items, table->count, table->capacity,
-			      (struct lode_pprof_entry){ .id = id, .at = at, .first = LODE_NONE }) < 0)
+	if (LODE_INDEX_PUSH(&table->index, lode_hash_u64(id), table,
+			    (struct lode_pprof_entry){ .id = id, .at = at, .first = LODE_NONE }) < 0)
 		return lode_fail_memory(tables->error);
 	return 0;
 }
@@ -69,11 +69,11 @@ int lode_pprof_string_get(struct lode_pprof_tables *tables, uint64_t number, str
 	*string = (struct lode_span){ "", 0 };
 	if (number == 0)
 		return 0;
-	if (number >= tables->string_count)
+	if (number >= tables->strings.count)
 		return lode_fail(tables->error, LODE_BAD_INPUT,
 				 "%s: string %llu is used and there are %zu; the profile is damaged",
-				 lode_input_name(tables->input), (unsigned long long)number, tables->string_count);
-	text = lode_pprof_message_at(tables, tables->strings[number]);
+				 lode_input_name(tables->input), (unsigned long long)number, tables->strings.count);
+	text = lode_pprof_message_at(tables, tables->strings.items[number]);
 	*string = (struct lode_span){ (const char *)text.next, lode_cursor_left(&text) };
 	return 0;
 }
@@ -113,9 +113,9 @@ static int read_value_type(struct lode_pprof_tables *tables, struct lode_cursor 
 
 static int note_type(struct lode_pprof_tables *tables, struct lode_cursor message)
 {
-	if (lode_grow(&tables->types, &tables->type_capacity, tables->type_count + 1, sizeof(*tables->types)) < 0)
+	if (LODE_RESERVE(&tables->types, 1) < 0)
 		return lode_fail_memory(tables->error);
-	return read_value_type(tables, message, &tables->types[tables->type_count++]);
+	return read_value_type(tables, message, &tables->types.items[tables->types.count++]);
 }
 
 static int note_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *table, struct lode_cursor message,
@@ -133,8 +133,8 @@ static int note_comments(struct lode_pprof_tables *tables, struct lode_protobuf_
 	int more = 1, code = 0;
 
 	while (code == 0 && lode_protobuf_number(field, &more, &number))
-		code = lode_pprof_append(tables, &tables->comments, &tables->comment_count,
-					 &tables->comment_capacity, number);
+		code = lode_pprof_append(tables, &tables->comments.items, &tables->comments.count,
+					 &tables->comments.capacity, number);
 	return code;
 }
 
@@ -150,8 +150,8 @@ static int note_message(struct lode_pprof_tables *tables, struct lode_protobuf_f
 	case FUNCTION:
 		return note_entry(tables, &tables->functions, field->bytes, at);
 	case STRING:
-		return lode_pprof_append(tables, &tables->strings, &tables->string_count, &tables->string_capacity,
-					 at);
+		return lode_pprof_append(tables, &tables->strings.items, &tables->strings.count,
+					 &tables->strings.capacity, at);
 	case PERIOD_TYPE:
 		return read_value_type(tables, field->bytes, &tables->period_type);
 	case COMMENT:
@@ -205,9 +205,9 @@ int lode_pprof_tables_read(struct lode_pprof_tables *tables)
 
 void lode_pprof_tables_release(struct lode_pprof_tables *tables)
 {
-	lode_free(tables->strings);
-	lode_free(tables->types);
-	lode_free(tables->comments);
+	lode_free(tables->strings.items);
+	lode_free(tables->types.items);
+	lode_free(tables->comments.items);
 	release_table(&tables->mappings);
 	release_table(&tables->functions);
 	release_table(&tables->locations);

@@ -5,6 +5,7 @@
 #ifndef LODE_IMPORT_PPROF_TABLES_H
 #define LODE_IMPORT_PPROF_TABLES_H
 
+#include "base/array.h"
 #include "base/hash_index.h"
 #include "import/import.h"
 #include "import/protobuf/protobuf.h"
@@ -19,9 +20,7 @@ struct lode_pprof_entry {
 };
 
 struct lode_pprof_table {
-	struct lode_pprof_entry *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_pprof_entry);
 	struct lode_index index;
 };
 
@@ -37,15 +36,9 @@ struct lode_pprof_tables {
 	const unsigned char *bytes; /* the whole message */
 	size_t size;
 
-	uint64_t *strings; /* the position of each one's field */
-	size_t string_count;
-	size_t string_capacity;
-	struct lode_pprof_kind *types;
-	size_t type_count;
-	size_t type_capacity;
-	uint64_t *comments;
-	size_t comment_count;
-	size_t comment_capacity;
+	LODE_ARRAY(uint64_t) strings; /* the position of each one's field */
+	LODE_ARRAY(struct lode_pprof_kind) types;
+	LODE_ARRAY(uint64_t) comments;
 	struct lode_pprof_table mappings;
 	struct lode_pprof_table functions;
 	struct lode_pprof_table locations;

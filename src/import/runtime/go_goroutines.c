@@ -30,8 +30,8 @@ void lode_goroutines_release(struct lode_goroutines *goroutines)
 {
 	release_table(&goroutines->strings);
 	release_table(&goroutines->stacks);
-	lode_free(goroutines->steps);
-	lode_free(goroutines->calls);
+	lode_free(goroutines->steps.items);
+	lode_free(goroutines->calls.items);
 	lode_stream_release(&goroutines->stream);
 	lode_dictionary_release(&goroutines->dictionary);
 }
@@ -55,8 +55,8 @@ int lode_go_table_add(struct lode_go_table *table, uint64_t id, struct lode_curs
 {
 	if (find_item(table, id))
 		return 0;
-	return LODE_INDEX_APPEND(&table->index, lode_hash_u64(id), table->items, table->count, table->capacity,
-				 (struct lode_go_item){ id, at, count, LODE_NONE });
+	return LODE_INDEX_PUSH(&table->index, lode_hash_u64(id), table,
+			       (struct lode_go_item){ id, at, count, LODE_NONE });
 }
 
 /* ---- stacks ---- */
@@ -176,7 +176,7 @@ int lode_go_step(struct lode_goroutines *goroutines, enum lode_go_step_kind kind
 		 uint32_t waker, uint64_t stack)
 {
 	struct lode_go_step step = { .t = to_nanoseconds(goroutines, ticks),
-				     .order = (uint32_t)goroutines->step_count,
+				     .order = (uint32_t)goroutines->steps.count,
 				     .thread = thread,
 				     .waker = waker,
 				     .kind = kind };
@@ -185,8 +185,7 @@ int lode_go_step(struct lode_goroutines *goroutines, enum lode_go_step_kind kind
 		return 0;
 	step.stack = find_stack(goroutines, stack);
 	if (step.stack == LODE_NONE || name_unnamed(goroutines, kind, thread, stack) < 0 ||
-	    goroutines->step_count >= LODE_NONE - 1 ||
-	    LODE_APPEND(goroutines->steps, goroutines->step_count, goroutines->step_capacity, step) < 0)
+	    goroutines->steps.count >= LODE_NONE - 1 || LODE_PUSH(&goroutines->steps, step) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }
@@ -195,16 +194,7 @@ int lode_go_step(struct lode_goroutines *goroutines, enum lode_go_step_kind kind
 
 static struct lode_go_call *call_of(struct lode_goroutines *goroutines, uint32_t thread)
 {
-	size_t known = goroutines->call_count;
-
-	if (thread >= known) {
-		if (lode_grow(&goroutines->calls, &goroutines->call_capacity, (size_t)thread + 1,
-			      sizeof(*goroutines->calls)) < 0)
-			return NULL;
-		memset(goroutines->calls + known, 0, (thread + 1 - known) * sizeof(*goroutines->calls));
-		goroutines->call_count = (size_t)thread + 1;
-	}
-	return &goroutines->calls[thread];
+	return LODE_PLACE(&goroutines->calls, thread, (struct lode_go_call){ 0 });
 }
 
 static int enter_syscall(struct lode_goroutines *goroutines, const struct lode_go_step *step)
@@ -289,11 +279,12 @@ int lode_goroutines_finish(struct lode_goroutines *goroutines)
 	uint64_t last = 0;
 	int code = sched ? 0 : LODE_SYSTEM;
 
-	if (goroutines->step_count)
-		qsort(goroutines->steps, goroutines->step_count, sizeof(*goroutines->steps), compare_steps);
-	for (size_t i = 0; i < goroutines->step_count && code == 0; i++) {
-		last = goroutines->steps[i].t;
-		code = handle_step(goroutines, sched, &goroutines->steps[i]);
+	if (goroutines->steps.count)
+		qsort(goroutines->steps.items, goroutines->steps.count, sizeof(*goroutines->steps.items),
+		      compare_steps);
+	for (size_t i = 0; i < goroutines->steps.count && code == 0; i++) {
+		last = goroutines->steps.items[i].t;
+		code = handle_step(goroutines, sched, &goroutines->steps.items[i]);
 	}
 	if (code == 0)
 		code = lode_sched_finish(sched, last);

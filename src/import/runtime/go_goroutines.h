@@ -5,6 +5,7 @@
 #ifndef LODE_IMPORT_GO_GOROUTINES_H
 #define LODE_IMPORT_GO_GOROUTINES_H
 
+#include "base/array.h"
 #include "base/cursor.h"
 #include "base/hash_index.h"
 #include "import/import.h"
@@ -18,9 +19,7 @@ struct lode_go_item {
 };
 
 struct lode_go_table {
-	struct lode_go_item *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_go_item);
 	struct lode_index index;
 };
 
@@ -59,12 +58,8 @@ struct lode_goroutines {
 	struct lode_go_table strings;
 	struct lode_go_table stacks;
 	uint64_t frequency; /* ticks a second */
-	struct lode_go_step *steps;
-	size_t step_count;
-	size_t step_capacity;
-	struct lode_go_call *calls; /* by thread */
-	size_t call_count;
-	size_t call_capacity;
+	LODE_ARRAY(struct lode_go_step) steps;
+	LODE_ARRAY(struct lode_go_call) calls; /* by thread */
 	uint32_t syscall_name;
 	uint64_t samples;
 	uint64_t cut;

@@ -14,6 +14,7 @@
  * Which goroutine runs is followed for each processor or thread by itself, where the order of events is exact;
  * across them it is the order of time.
  */
+#include "base/array.h"
 #include "base/memory.h"
 #include "import/runtime/go_goroutines.h"
 #include "import/runtime/go_trace_events.h"
@@ -44,14 +45,10 @@ struct reader {
 	struct lode_error *error;
 	struct lode_goroutines goroutines;
 	const unsigned char *bytes;
-	struct place *places;
-	size_t place_count;
-	size_t place_capacity;
+	LODE_ARRAY(struct place) places;
 	struct lode_index place_index;
-	struct batch *batches; /* of the generation */
-	size_t batch_count;
-	size_t batch_capacity;
-	uint64_t damaged; /* batches */
+	LODE_ARRAY(struct batch) batches; /* of the generation */
+	uint64_t damaged;                 /* batches */
 };
 
 static int fail(struct reader *reader, const unsigned char *at, const char *what)
@@ -63,14 +60,15 @@ static int fail(struct reader *reader, const unsigned char *at, const char *what
 /* Where the goroutine that runs at a place is kept; NULL: memory. */
 static uint32_t *running_at(struct reader *reader, uint64_t id)
 {
-	uint32_t number = LODE_INDEX_FIND(i, &reader->place_index, lode_hash_u64(id), reader->places[i].id == id);
+	uint32_t number =
+		LODE_INDEX_FIND(i, &reader->place_index, lode_hash_u64(id), reader->places.items[i].id == id);
 
 	if (number != LODE_NONE)
-		return &reader->places[number].thread;
-	if (LODE_INDEX_APPEND(&reader->place_index, lode_hash_u64(id), reader->places, reader->place_count,
-			      reader->place_capacity, (struct place){ id, LODE_NONE }) < 0)
+		return &reader->places.items[number].thread;
+	if (LODE_INDEX_PUSH(&reader->place_index, lode_hash_u64(id), &reader->places,
+			    (struct place){ id, LODE_NONE }) < 0)
 		return NULL;
-	return &reader->places[reader->place_count - 1].thread;
+	return &reader->places.items[reader->places.count - 1].thread;
 }
 
 /* An event of either form: what it does, and to whom. */
@@ -428,8 +426,8 @@ static int read_tables(struct reader *reader)
 	static const uint8_t order[] = { GO_SYNC, GO_FREQUENCY, GO_STRINGS, GO_STACKS, GO_CPU_SAMPLES };
 
 	for (size_t i = 0; i < sizeof(order); i++) {
-		for (size_t j = 0; j < reader->batch_count; j++) {
-			struct lode_cursor batch = reader->batches[j].events;
+		for (size_t j = 0; j < reader->batches.count; j++) {
+			struct lode_cursor batch = reader->batches.items[j].events;
 			uint8_t type = lode_cursor_u8(&batch);
 			int code = 0;
 
@@ -465,14 +463,15 @@ static int end_generation(struct reader *reader)
 	lode_go_table_clear(&reader->goroutines.strings);
 	lode_go_table_clear(&reader->goroutines.stacks);
 	code = read_tables(reader);
-	if (code == 0 && reader->batch_count && !reader->goroutines.frequency)
-		return fail(reader, reader->batches[0].events.next, NO_CLOCK);
-	if (code == 0 && reader->batch_count)
-		qsort(reader->batches, reader->batch_count, sizeof(*reader->batches), compare_batches);
-	for (size_t i = 0; i < reader->batch_count && code == 0; i++)
-		if (is_timed(&reader->batches[i]))
-			code = read_events(reader, &reader->batches[i]);
-	reader->batch_count = 0;
+	if (code == 0 && reader->batches.count && !reader->goroutines.frequency)
+		return fail(reader, reader->batches.items[0].events.next, NO_CLOCK);
+	if (code == 0 && reader->batches.count)
+		qsort(reader->batches.items, reader->batches.count, sizeof(*reader->batches.items),
+		      compare_batches);
+	for (size_t i = 0; i < reader->batches.count && code == 0; i++)
+		if (is_timed(&reader->batches.items[i]))
+			code = read_events(reader, &reader->batches.items[i]);
+	reader->batches.count = 0;
 	return code < 0 ? lode_fail_memory(reader->error) : 0;
 }
 
@@ -501,7 +500,7 @@ static int read_new(struct reader *reader, struct lode_cursor cursor)
 	int code = 0;
 
 	while (code == 0 && lode_cursor_left(&cursor)) {
-		struct batch batch = { .order = (uint32_t)reader->batch_count };
+		struct batch batch = { .order = (uint32_t)reader->batches.count };
 		const unsigned char *at = cursor.next;
 		int experimental;
 
@@ -511,7 +510,7 @@ static int read_new(struct reader *reader, struct lode_cursor cursor)
 			continue;
 		}
 		if (!next_batch(&cursor, &batch, &generation, &experimental)) {
-			if (!reader->goroutines.step_count && !reader->batch_count)
+			if (!reader->goroutines.steps.count && !reader->batches.count)
 				return fail(reader, at, "no batch of events; the trace is damaged");
 			reader->damaged++;
 			break;
@@ -521,8 +520,7 @@ static int read_new(struct reader *reader, struct lode_cursor cursor)
 		if (generation != current)
 			code = end_generation(reader);
 		current = generation;
-		if (code == 0 &&
-		    LODE_APPEND(reader->batches, reader->batch_count, reader->batch_capacity, batch) < 0)
+		if (code == 0 && LODE_PUSH(&reader->batches, batch) < 0)
 			code = lode_fail_memory(reader->error);
 	}
 	return code < 0 ? code : end_generation(reader);
@@ -584,9 +582,9 @@ static int read_go_trace(struct lode_input *input, const struct lode_import_opti
 	else
 		code = read_trace(&reader, size, sink);
 	lode_goroutines_release(&reader.goroutines);
-	lode_free(reader.places);
+	lode_free(reader.places.items);
 	lode_index_release(&reader.place_index);
-	lode_free(reader.batches);
+	lode_free(reader.batches.items);
 	return code;
 }
 

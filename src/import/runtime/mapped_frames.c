@@ -40,8 +40,8 @@ void lode_mapped_frames_release(struct lode_mapped_frames *mapped)
 	lode_symbolizer_destroy(mapped->symbolizer);
 	lode_process_images_release(&mapped->images);
 	lode_spaces_release(&mapped->spaces);
-	lode_free(mapped->locations);
-	lode_free(mapped->frames);
+	lode_free(mapped->locations.items);
+	lode_free(mapped->frames.items);
 	lode_index_release(&mapped->index);
 	*mapped = (struct lode_mapped_frames){ 0 };
 }
@@ -98,8 +98,7 @@ static int add_frame(struct lode_mapped_frames *mapped, uint32_t module, const c
 {
 	uint32_t frame = lode_frames_add(&mapped->dictionary->frames, module, function, strlen(function));
 
-	if (frame == LODE_NONE || mapped->frame_count >= LODE_NONE - 1 ||
-	    LODE_APPEND(mapped->frames, mapped->frame_count, mapped->frame_capacity, frame) < 0)
+	if (frame == LODE_NONE || mapped->frames.count >= LODE_NONE - 1 || LODE_PUSH(&mapped->frames, frame) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }
@@ -150,21 +149,20 @@ static int add_frames(struct lode_mapped_frames *mapped, uint64_t address)
 
 static uint32_t add_location(struct lode_mapped_frames *mapped, uint64_t hash, uint64_t address)
 {
-	struct lode_mapped_location location = { .address = address, .first = (uint32_t)mapped->frame_count };
+	struct lode_mapped_location location = { .address = address, .first = (uint32_t)mapped->frames.count };
 
 	if (add_frames(mapped, address) < 0)
 		return LODE_NONE;
-	location.count = (uint32_t)mapped->frame_count - location.first;
-	if (LODE_INDEX_APPEND(&mapped->index, hash, mapped->locations, mapped->location_count,
-			      mapped->location_capacity, location) < 0)
+	location.count = (uint32_t)mapped->frames.count - location.first;
+	if (LODE_INDEX_PUSH(&mapped->index, hash, &mapped->locations, location) < 0)
 		return LODE_NONE;
-	return (uint32_t)mapped->location_count - 1;
+	return (uint32_t)mapped->locations.count - 1;
 }
 
 static uint32_t location_of(struct lode_mapped_frames *mapped, uint64_t address)
 {
 	uint64_t hash = lode_hash_u64(address);
-	uint32_t id = LODE_INDEX_FIND(i, &mapped->index, hash, mapped->locations[i].address == address);
+	uint32_t id = LODE_INDEX_FIND(i, &mapped->index, hash, mapped->locations.items[i].address == address);
 
 	return id == LODE_NONE ? add_location(mapped, hash, address) : id;
 }
@@ -176,10 +174,10 @@ uint32_t lode_mapped_frames_push(struct lode_mapped_frames *mapped, uint32_t par
 
 	if (location == LODE_NONE)
 		return LODE_NONE;
-	count = mapped->locations[location].count;
+	count = mapped->locations.items[location].count;
 	for (i = 0; i < count && *depth < LODE_STACK_DEPTH_LIMIT && parent != LODE_NONE; i++, ++*depth)
 		parent = lode_stack_tree_child(&mapped->dictionary->tree, parent,
-					       mapped->frames[mapped->locations[location].first + i]);
+					       mapped->frames.items[mapped->locations.items[location].first + i]);
 	mapped->cut += i < count && parent != LODE_NONE;
 	return parent;
 }

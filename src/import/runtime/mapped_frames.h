@@ -9,6 +9,7 @@
 #ifndef LODE_IMPORT_MAPPED_FRAMES_H
 #define LODE_IMPORT_MAPPED_FRAMES_H
 
+#include "base/array.h"
 #include "base/hash_index.h"
 #include "import/import.h"
 #include "process/address_spaces.h"
@@ -20,17 +21,13 @@ struct lode_mapped_frames {
 	struct lode_symbolizer *symbolizer; /* NULL: names are not wanted */
 	struct lode_process_images images;
 	struct lode_spaces spaces;
-	struct lode_space space;                /* what the lines map */
-	struct lode_mapped_location *locations; /* addresses that were requested */
-	size_t location_count;
-	size_t location_capacity;
-	struct lode_index index; /* of locations */
-	uint32_t *frames;        /* of locations, root first: more than one with inlined functions */
-	size_t frame_count;
-	size_t frame_capacity;
-	uint64_t unnamed;  /* addresses without a symbol */
-	uint64_t unmapped; /* of these, where nothing is mapped */
-	uint64_t cut;      /* times that the limit of depth was in the way */
+	struct lode_space space;                           /* what the lines map */
+	LODE_ARRAY(struct lode_mapped_location) locations; /* addresses that were requested */
+	struct lode_index index;                           /* of locations */
+	LODE_ARRAY(uint32_t) frames; /* of locations, root first: more than one with inlined functions */
+	uint64_t unnamed;            /* addresses without a symbol */
+	uint64_t unmapped;           /* of these, where nothing is mapped */
+	uint64_t cut;                /* times that the limit of depth was in the way */
 };
 
 /* `options` and `dictionary` must outlive it. Returns 0 or a negative code; release it in either case. */

@@ -11,6 +11,7 @@
  * The time between two records of a thread is a run of the stack that is open, except the time that it was
  * switched out: that is a wait, or a preemption.
  */
+#include "base/array.h"
 #include "base/cursor.h"
 #include "base/bisect.h"
 #include "base/memory.h"
@@ -57,11 +58,9 @@ struct reader {
 	struct lode_stream stream;
 	struct session sessions[SESSION_LIMIT];
 	size_t session_count;
-	struct switched *switches; /* by thread and time */
-	size_t switch_count;
-	size_t switch_capacity;
-	uint32_t preempt;  /* string */
-	uint64_t too_many; /* sessions */
+	LODE_ARRAY(struct switched) switches; /* by thread and time */
+	uint32_t preempt;                     /* string */
+	uint64_t too_many;                    /* sessions */
 	uint64_t lost;
 	uint64_t events;
 	uint64_t damaged;
@@ -216,7 +215,7 @@ static struct session *session_at(struct reader *reader, uint32_t pid, uint64_t 
 
 static int add_switch(struct reader *reader, struct lode_cursor record, uint16_t flags)
 {
-	struct switched item = { .order = (uint32_t)reader->switch_count };
+	struct switched item = { .order = (uint32_t)reader->switches.count };
 
 	lode_cursor_u32(&record);
 	item.tid = lode_cursor_u32(&record);
@@ -225,7 +224,7 @@ static int add_switch(struct reader *reader, struct lode_cursor record, uint16_t
 	item.preempted = (flags & PERF_SWITCH_PREEMPTED) != 0;
 	if (record.failed)
 		return 0;
-	if (LODE_APPEND(reader->switches, reader->switch_count, reader->switch_capacity, item) < 0)
+	if (LODE_PUSH(&reader->switches, item) < 0)
 		return lode_fail_memory(reader->error);
 	return 0;
 }
@@ -278,15 +277,16 @@ static int read_switches(struct reader *reader)
 			code = LODE_SYSTEM;
 		lode_input_close(input);
 	}
-	if (reader->switch_count)
-		qsort(reader->switches, reader->switch_count, sizeof(*reader->switches), compare_switches);
+	if (reader->switches.count)
+		qsort(reader->switches.items, reader->switches.count, sizeof(*reader->switches.items),
+		      compare_switches);
 	return code < 0 ? code : 0;
 }
 
 /* The first switch of a thread. */
 static size_t first_switch(const struct reader *reader, uint32_t tid)
 {
-	return LODE_BISECT(i, 0, reader->switch_count, reader->switches[i].tid < tid);
+	return LODE_BISECT(i, 0, reader->switches.count, reader->switches.items[i].tid < tid);
 }
 
 /* ---- events ---- */
@@ -395,10 +395,10 @@ static int read_records(struct reader *reader, struct task *task, uint32_t tid, 
 	while (code == 0 && lode_cursor_left(&records) >= RECORD) {
 		uint64_t t = lode_cursor_u64(&records), word = lode_cursor_u64(&records);
 
-		for (; next < reader->switch_count && reader->switches[next].tid == tid &&
-		       reader->switches[next].t <= t;
+		for (; next < reader->switches.count && reader->switches.items[next].tid == tid &&
+		       reader->switches.items[next].t <= t;
 		     next++)
-			if (handle_switch(reader, task, &reader->switches[next]) < 0)
+			if (handle_switch(reader, task, &reader->switches.items[next]) < 0)
 				return lode_fail_memory(reader->error);
 		code = handle_record(reader, task, t, word);
 		if (code == 0 && (++count & 0xfffff) == 0)
@@ -485,7 +485,7 @@ static void report_notes(const struct reader *reader)
 	lode_notes_add(notes, reader->events, "events other than functions, left out", NULL);
 	lode_notes_add(notes, reader->too_many, "sessions beyond the 64th, whose functions may have wrong names",
 		       reader->folder);
-	lode_notes_add(notes, !reader->switch_count,
+	lode_notes_add(notes, !reader->switches.count,
 		       "a recording without context switches: waits count as time run (record with "
 		       "--event=linux:schedule)",
 		       reader->folder);
@@ -553,7 +553,7 @@ static int read_uftrace(struct lode_input *input, const struct lode_import_optio
 	code = read_folder(reader, sink);
 	for (size_t i = 0; i < reader->session_count; i++)
 		lode_mapped_frames_release(&reader->sessions[i].mapped);
-	lode_free(reader->switches);
+	lode_free(reader->switches.items);
 	lode_free(reader->folder);
 	lode_import_end(&reader->stream);
 	lode_free(reader);

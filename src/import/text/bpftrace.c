@@ -12,6 +12,7 @@
  * number its tid. The text does not say what a count represents: `--unit` and `--kind` do, as for folded stacks.
  * Entries are put one after another.
  */
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/starts_with.h"
 #include "import/frame_memo.h"
@@ -35,10 +36,8 @@ struct reader {
 	size_t second;           /* where the frames of a second stack begin; 0: there is none */
 	struct lode_buffer name; /* of its thread */
 	uint32_t tid;
-	uint32_t *named; /* threads without a number, by the string that is their name */
-	size_t named_count;
-	size_t named_capacity;
-	int in_map; /* between `@[` and `]:` */
+	LODE_ARRAY(uint32_t) named; /* threads without a number, by the string that is their name */
+	int in_map;                 /* between `@[` and `]:` */
 	uint64_t t;
 	uint64_t entries;
 	struct lode_tally stackless, histograms, cut_stacks, cut_lines, unknown;
@@ -170,21 +169,13 @@ static int add_keys(struct reader *reader, struct lode_span keys)
 /* The thread that has a name and no number; such threads are numbered as they come. */
 static uint32_t find_named(struct reader *reader, uint32_t name)
 {
-	size_t known = reader->named_count;
-	uint32_t thread;
+	uint32_t *thread = LODE_PLACE(&reader->named, name, LODE_NONE);
 
-	if (name >= known) {
-		if (lode_grow(&reader->named, &reader->named_capacity, (size_t)name + 1, sizeof(*reader->named)) < 0)
-			return LODE_NONE;
-		for (; known <= name; known++)
-			reader->named[known] = LODE_NONE;
-		reader->named_count = known;
-	}
-	if (reader->named[name] == LODE_NONE) {
-		thread = lode_stream_tid(&reader->stream, (uint32_t)reader->stream.thread_count + 1);
-		reader->named[name] = thread;
-	}
-	return reader->named[name];
+	if (!thread)
+		return LODE_NONE;
+	if (*thread == LODE_NONE)
+		*thread = lode_stream_tid(&reader->stream, (uint32_t)reader->stream.thread_count + 1);
+	return *thread;
 }
 
 static uint32_t find_thread(struct reader *reader)
@@ -428,7 +419,7 @@ static int read_bpftrace(struct lode_input *input, const struct lode_import_opti
 		code = lode_import_deliver(input, options, sink, &reader.stream, 0, error);
 	lode_frame_memo_release(&reader.memo);
 	lode_free(reader.frames);
-	lode_free(reader.named);
+	lode_free(reader.named.items);
 	lode_buffer_release(&reader.name);
 	lode_import_end(&reader.stream);
 	return code;

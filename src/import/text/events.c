@@ -222,8 +222,8 @@ static int begin_stream(struct lode_events_reader *reader)
 	reader->stream.host = string_of(reader, LODE_JSONL_HOST);
 	if (reader->stream.name == LODE_NONE || reader->stream.host == LODE_NONE)
 		return lode_fail_memory(reader->error);
-	for (size_t i = 0; line->seen & HAS(ATTRS) && i < line->attribute_count; i++) {
-		const struct lode_events_attribute *attribute = &line->attributes[i];
+	for (size_t i = 0; line->seen & HAS(ATTRS) && i < line->attributes.count; i++) {
+		const struct lode_events_attribute *attribute = &line->attributes.items[i];
 
 		if (lode_stream_set_attribute(&reader->stream, line->bytes.bytes + attribute->key.at,
 					      line->bytes.bytes + attribute->value.at, attribute->type) < 0)
@@ -452,7 +452,7 @@ static void release_reader(struct lode_events_reader *reader)
 	lode_events_drop_stream(reader);
 	lode_free(reader->line.frames[0].ids);
 	lode_free(reader->line.frames[1].ids);
-	lode_free(reader->line.attributes);
+	lode_free(reader->line.attributes.items);
 	lode_buffer_release(&reader->line.bytes);
 }
 

@@ -105,8 +105,7 @@ static int keep_attribute(struct lode_events_reader *reader, const void *value, 
 	struct lode_events_line *line = &reader->line;
 	struct lode_events_attribute attribute = { .key = reader->attribute_key, .type = type };
 
-	if (keep_text(line, value, length, &attribute.value) < 0 ||
-	    LODE_APPEND(line->attributes, line->attribute_count, line->attribute_capacity, attribute) < 0)
+	if (keep_text(line, value, length, &attribute.value) < 0 || LODE_PUSH(&line->attributes, attribute) < 0)
 		return stop_memory(reader);
 	return go_on();
 }
@@ -253,7 +252,7 @@ static int on_object(void *context)
 	if (!is_unwanted(reader) && reader->depth == 1 && reader->field == LODE_JSONL_ATTRS) {
 		reader->depth = 2;
 		reader->line.seen |= LODE_JSONL_BIT(LODE_JSONL_ATTRS);
-		reader->line.attribute_count = 0;
+		reader->line.attributes.count = 0;
 		return go_on();
 	}
 	return begin_other(reader);

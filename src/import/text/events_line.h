@@ -5,6 +5,7 @@
 #ifndef LODE_IMPORT_EVENTS_LINE_H
 #define LODE_IMPORT_EVENTS_LINE_H
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "import/frame_memo.h"
 #include "import/import_common.h"
@@ -71,9 +72,7 @@ struct lode_events_line {
 	uint64_t numbers[LODE_JSONL_FIELDS];
 	struct lode_events_text texts[LODE_JSONL_FIELDS];
 	struct lode_events_frames frames[2]; /* stack, waker stack */
-	struct lode_events_attribute *attributes;
-	size_t attribute_count;
-	size_t attribute_capacity;
+	LODE_ARRAY(struct lode_events_attribute) attributes;
 	struct lode_buffer bytes;
 };
 

@@ -90,8 +90,7 @@ static uint32_t find_stack(const struct lode_written_stacks *stacks, struct lode
 
 static int keep_stack(struct lode_written_stacks *stacks, struct lode_span written, uint64_t hash, uint32_t node)
 {
-	return LODE_INDEX_APPEND(&stacks->index, hash, stacks->items, stacks->count, stacks->capacity,
-				 (struct lode_written_stack){ written, node });
+	return LODE_INDEX_PUSH(&stacks->index, hash, stacks, (struct lode_written_stack){ written, node });
 }
 
 static uint32_t frame_of(struct lode_events_part *part, struct lode_frames *frames, struct lode_span text)
@@ -134,7 +133,7 @@ static int read_frames(struct lode_events_part *part, struct lode_events_piece *
 	if (lode_grow(&part->frames, &part->frame_capacity, end, sizeof(*part->frames)) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = first; i < end; i++)
-		if ((part->frames[i] = frame_of(part, &piece->dictionary.frames, part->event.frames[i])) ==
+		if ((part->frames[i] = frame_of(part, &piece->dictionary.frames, part->event.frames.items[i])) ==
 		    LODE_NONE)
 			return LODE_SYSTEM;
 	return 0;

@@ -6,6 +6,7 @@
 #ifndef LODE_IMPORT_EVENTS_PART_H
 #define LODE_IMPORT_EVENTS_PART_H
 
+#include "base/array.h"
 #include "import/frame_memo.h"
 #include "import/text/plain_event.h"
 
@@ -22,14 +23,14 @@ struct lode_events_piece {
 	uint64_t rest_line; /* lines of the chunk in front of it */
 };
 
+struct lode_written_stack {
+	struct lode_span written;
+	uint32_t node;
+};
+
 /* Stacks by how they are written; the text is the chunk's. */
 struct lode_written_stacks {
-	struct lode_written_stack {
-		struct lode_span written;
-		uint32_t node;
-	} * items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_written_stack);
 	struct lode_index index;
 };
 

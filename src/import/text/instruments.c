@@ -11,6 +11,7 @@
  * that goes to the element around it when it ends, so one loop over tags and a row of open elements does it all, however
  * tables are laid out. Frames come leaf first.
  */
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/xml_read.h"
 #include "import/module_name.h"
@@ -85,10 +86,8 @@ struct reader {
 	struct definition *definitions;
 	size_t count;
 	size_t capacity;
-	struct lode_index index; /* of definitions */
-	uint32_t *frames;        /* of backtraces that are open */
-	size_t frame_count;
-	size_t frame_capacity;
+	struct lode_index index;     /* of definitions */
+	LODE_ARRAY(uint32_t) frames; /* of backtraces that are open */
 	struct lode_buffer text;
 	char schema[64]; /* of the last table */
 	uint64_t rows;
@@ -238,7 +237,7 @@ static int begin(struct reader *reader, struct element *element)
 	*element = (struct element){ .value = { .kind = find_kind(&reader->xml), .pid = LODE_NO_PID },
 				     .id = lode_xml_number(id, UINT64_MAX),
 				     .cpu = LODE_NO_CPU,
-				     .frames = reader->frame_count };
+				     .frames = reader->frames.count };
 	if (reference.at) {
 		struct definition *definition = find_definition(reader, lode_xml_number(reference, UINT64_MAX));
 
@@ -297,7 +296,7 @@ static int end_frame(struct reader *reader, struct element *element)
 /* The stack of the frames that were collected since the backtrace began. */
 static int end_backtrace(struct reader *reader, struct element *element)
 {
-	size_t count = reader->frame_count - element->frames;
+	size_t count = reader->frames.count - element->frames;
 	uint32_t stack = 0;
 
 	if (count > LODE_STACK_DEPTH_LIMIT) {
@@ -306,8 +305,8 @@ static int end_backtrace(struct reader *reader, struct element *element)
 	}
 	while (count-- && stack != LODE_NONE)
 		stack = lode_stack_tree_child(&reader->dictionary.tree, stack,
-					      reader->frames[element->frames + count]);
-	reader->frame_count = element->frames;
+					      reader->frames.items[element->frames + count]);
+	reader->frames.count = element->frames;
 	if (stack) /* a tagged backtrace has its stack from the one inside */
 		element->value.index = stack;
 	return stack == LODE_NONE ? LODE_SYSTEM : 0;
@@ -400,8 +399,7 @@ static int give(struct reader *reader, const struct value *value, struct element
 		if (value->kind == BACKTRACE)
 			to->index = value->index;
 		if (value->kind == FRAME)
-			return LODE_APPEND(reader->frames, reader->frame_count, reader->frame_capacity,
-					   value->index);
+			return LODE_PUSH(&reader->frames, value->index);
 		return 0;
 	default:
 		return 0;
@@ -531,7 +529,7 @@ static int read_instruments(struct lode_input *input, const struct lode_import_o
 	}
 	lode_free(reader->definitions);
 	lode_index_release(&reader->index);
-	lode_free(reader->frames);
+	lode_free(reader->frames.items);
 	lode_buffer_release(&reader->text);
 	lode_free(reader);
 	return code;

@@ -133,7 +133,7 @@ static int parse_frames(struct walk *walk, struct lode_plain_event *event)
 	do {
 		if (!parse_text(walk, &frame))
 			return 0;
-		if (LODE_APPEND(event->frames, event->frame_count, event->frame_capacity, frame) < 0) {
+		if (LODE_PUSH(&event->frames, frame) < 0) {
 			walk->failed = 1;
 			return 0;
 		}
@@ -146,11 +146,11 @@ static int parse_stack(struct walk *walk, struct lode_plain_event *event, struct
 	if (!parse_mark(walk, '['))
 		return 0;
 	stack->written.text = walk->at;
-	stack->first = event->frame_count;
+	stack->first = event->frames.count;
 	if (walk->at != walk->end && *walk->at == '"' && !parse_frames(walk, event))
 		return 0;
 	stack->written.length = (size_t)(walk->at - stack->written.text);
-	stack->count = event->frame_count - stack->first;
+	stack->count = event->frames.count - stack->first;
 	return parse_mark(walk, ']') && stack->count <= LODE_STACK_DEPTH_LIMIT;
 }
 
@@ -262,17 +262,13 @@ static int is_whole(const struct lode_plain_event *event, unsigned seen)
 
 static void begin(struct lode_plain_event *event)
 {
-	struct lode_span *frames = event->frames;
-	size_t capacity = event->frame_capacity;
-
 	*event = (struct lode_plain_event){
 		.pid = LODE_NO_PID,
 		.waker = LODE_NONE,
 		.holder = LODE_NONE,
 		.weight = 1,
 		.cpu = LODE_NO_CPU,
-		.frames = frames,
-		.frame_capacity = capacity,
+		.frames = { .items = event->frames.items, .capacity = event->frames.capacity },
 	};
 }
 
@@ -295,6 +291,6 @@ int lode_plain_event_read(struct lode_plain_event *event, const char *line, size
 
 void lode_plain_event_release(struct lode_plain_event *event)
 {
-	lode_free(event->frames);
+	lode_free(event->frames.items);
 	memset(event, 0, sizeof(*event));
 }

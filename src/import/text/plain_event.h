@@ -7,6 +7,7 @@
 #ifndef LODE_IMPORT_PLAIN_EVENT_H
 #define LODE_IMPORT_PLAIN_EVENT_H
 
+#include "base/array.h"
 #include "import/text_span.h"
 #include "trace/stream.h"
 
@@ -33,9 +34,7 @@ struct lode_plain_event {
 	struct lode_span context; /* no text: not there */
 	struct lode_plain_stack stack;
 	struct lode_plain_stack waker_stack;
-	struct lode_span *frames; /* of both, in the order of the line; reused from line to line */
-	size_t frame_count;
-	size_t frame_capacity;
+	LODE_ARRAY(struct lode_span) frames; /* of both, in the order of the line; reused from line to line */
 };
 
 /*

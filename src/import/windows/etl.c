@@ -12,6 +12,7 @@
  * thread that comes in: where it waited. Who runs on a processor when it makes another thread ready is known from
  * the switch before.
  */
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/sort_order.h"
 #include "import/windows/etl_file.h"
@@ -79,13 +80,9 @@ struct reader {
 	struct lode_etl_threads threads;
 	struct lode_etl_stacks *stacks;
 	struct lode_sched *sched;
-	struct record *records;
-	size_t record_count;
-	size_t record_capacity;
-	uint32_t *running; /* tids by processor, LODE_NONE: unknown */
-	size_t processor_count;
-	size_t processor_capacity;
-	uint64_t interval; /* of 100 ns; 0: unknown */
+	LODE_ARRAY(struct record) records;
+	LODE_ARRAY(uint32_t) running; /* tids by processor, LODE_NONE: unknown */
+	uint64_t interval;            /* of 100 ns; 0: unknown */
 	uint64_t events;
 	uint64_t idle;     /* samples of the idle thread */
 	uint64_t bare;     /* samples without a stack */
@@ -107,7 +104,7 @@ static int add_record(struct reader *reader, const struct lode_etl_event *event,
 	record.t = event->t;
 	record.cpu = event->cpu;
 	record.hook = event->hook;
-	return LODE_APPEND(reader->records, reader->record_count, reader->record_capacity, record);
+	return LODE_PUSH(&reader->records, record);
 }
 
 static int handle_sample(struct reader *reader, const struct lode_etl_event *event)
@@ -333,14 +330,7 @@ static int find_thread(struct reader *reader, uint64_t t, uint32_t tid, uint32_t
 /* The tid that runs on a processor; NULL: memory. */
 static uint32_t *running_on(struct reader *reader, uint16_t cpu)
 {
-	if (cpu >= reader->processor_count) {
-		if (lode_grow(&reader->running, &reader->processor_capacity, (size_t)cpu + 1,
-			      sizeof(*reader->running)) < 0)
-			return NULL;
-		while (reader->processor_count <= cpu)
-			reader->running[reader->processor_count++] = LODE_NONE;
-	}
-	return &reader->running[cpu];
+	return LODE_PLACE(&reader->running, cpu, LODE_NONE);
 }
 
 static int replay_sample(struct reader *reader, const struct record *record, uint64_t t)
@@ -423,17 +413,17 @@ static int replay_record(struct reader *reader, const struct record *record)
 
 static int replay_records(struct reader *reader)
 {
-	size_t count = reader->record_count;
+	size_t count = reader->records.count;
 	uint64_t *times = lode_calloc(count, sizeof(*times));
 	uint32_t *order = lode_calloc(count, sizeof(*order));
 	int code = times && order && count < LODE_NONE ? 0 : LODE_SYSTEM;
 
 	for (size_t i = 0; i < count && code == 0; i++)
-		times[i] = reader->records[i].t;
+		times[i] = reader->records.items[i].t;
 	if (code == 0)
 		code = lode_sort_order(times, count, order);
 	for (size_t i = 0; i < count && code == 0; i++)
-		code = replay_record(reader, &reader->records[order[i]]);
+		code = replay_record(reader, &reader->records.items[order[i]]);
 	if (code == 0 && reader->switches)
 		code = lode_sched_finish(reader->sched, reader->last);
 	lode_free(times);
@@ -482,7 +472,7 @@ static int read_trace(struct reader *reader, const struct lode_import_sink *sink
 		return code;
 	lode_etl_threads_finish(&reader->threads);
 	lode_etl_stacks_finish(reader->stacks);
-	if (reader->record_count && (code = replay_records(reader)) < 0)
+	if (reader->records.count && (code = replay_records(reader)) < 0)
 		return code;
 	if (!lode_stream_event_count(&reader->stream))
 		return lode_fail(
@@ -502,8 +492,8 @@ static void release(struct reader *reader)
 	lode_etl_stacks_destroy(reader->stacks);
 	lode_etl_threads_release(&reader->threads);
 	lode_etl_code_release(&reader->code);
-	lode_free(reader->records);
-	lode_free(reader->running);
+	lode_free(reader->records.items);
+	lode_free(reader->running.items);
 	lode_import_end(&reader->stream);
 }
 

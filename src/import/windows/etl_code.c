@@ -40,7 +40,7 @@ void lode_etl_code_release(struct lode_etl_code *code)
 {
 	lode_free(code->images.items);
 	lode_free(code->methods.items);
-	lode_free(code->places);
+	lode_free(code->places.items);
 	lode_index_release(&code->index);
 	lode_buffer_release(&code->text);
 }
@@ -72,7 +72,7 @@ void lode_etl_utf8(struct lode_buffer *buffer, struct lode_cursor *text)
 static int add(struct lode_etl_ranges *ranges, struct lode_etl_range range)
 {
 	range.order = (uint32_t)ranges->count;
-	if (range.order == UINT32_MAX || LODE_APPEND(ranges->items, ranges->count, ranges->capacity, range) < 0)
+	if (range.order == UINT32_MAX || LODE_PUSH(ranges, range) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }
@@ -230,13 +230,13 @@ uint32_t lode_etl_code_frame(struct lode_etl_code *code, uint32_t pid, uint64_t 
 	struct lode_etl_place place = { .address = address - (is_caller && address), .pid = pid };
 	uint64_t hash = lode_hash_u64(place.address ^ lode_hash_u64(pid));
 	uint32_t id = LODE_INDEX_FIND(i, &code->index, hash,
-				      code->places[i].address == place.address && code->places[i].pid == pid);
+				      code->places.items[i].address == place.address &&
+					      code->places.items[i].pid == pid);
 
 	if (id != LODE_NONE)
-		return code->places[id].frame;
+		return code->places.items[id].frame;
 	place.frame = make_frame(code, pid, place.address);
-	if (place.frame == LODE_NONE || LODE_INDEX_APPEND(&code->index, hash, code->places, code->place_count,
-							  code->place_capacity, place) < 0)
+	if (place.frame == LODE_NONE || LODE_INDEX_PUSH(&code->index, hash, &code->places, place) < 0)
 		return LODE_NONE;
 	return place.frame;
 }

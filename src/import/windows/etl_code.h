@@ -11,6 +11,7 @@
 #ifndef LODE_IMPORT_ETL_CODE_H
 #define LODE_IMPORT_ETL_CODE_H
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/cursor.h"
 #include "base/hash_index.h"
@@ -21,10 +22,8 @@ struct lode_etl_place;
 
 /* Images, or methods. */
 struct lode_etl_ranges {
-	struct lode_etl_range *items; /* by process and address once an address is requested */
-	size_t count;
-	size_t capacity;
-	size_t sorted; /* of them */
+	LODE_ARRAY(struct lode_etl_range); /* by process and address once an address is requested */
+	size_t sorted;                     /* of them */
 };
 
 struct lode_etl_code {
@@ -32,13 +31,11 @@ struct lode_etl_code {
 	struct lode_dictionary *dictionary;
 	struct lode_etl_ranges images;
 	struct lode_etl_ranges methods;
-	struct lode_etl_place *places; /* addresses that were requested */
-	size_t place_count;
-	size_t place_capacity;
-	struct lode_index index; /* of places */
-	struct lode_buffer text; /* for names on their way */
-	uint64_t unnamed;        /* addresses in images without a name */
-	uint64_t unmapped;       /* addresses in no image */
+	LODE_ARRAY(struct lode_etl_place) places; /* addresses that were requested */
+	struct lode_index index;                  /* of places */
+	struct lode_buffer text;                  /* for names on their way */
+	uint64_t unnamed;                         /* addresses in images without a name */
+	uint64_t unmapped;                        /* addresses in no image */
 };
 
 void lode_etl_code_release(struct lode_etl_code *code);

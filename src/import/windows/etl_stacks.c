@@ -6,6 +6,7 @@
  */
 #include "import/windows/etl_stacks.h"
 
+#include "base/array.h"
 #include "base/bisect.h"
 #include "base/memory.h"
 #include "import/import_common.h"
@@ -37,9 +38,7 @@ struct reference {
 };
 
 struct references {
-	struct reference *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct reference);
 };
 
 /* A stack that was requested. */
@@ -53,21 +52,13 @@ struct known {
 struct lode_etl_stacks {
 	struct lode_etl_code *code;
 	unsigned pointer_size;
-	uint64_t *addresses;
-	size_t address_count;
-	size_t address_capacity;
-	struct row *rows;
-	size_t row_count;
-	size_t row_capacity;
+	LODE_ARRAY(uint64_t) addresses;
+	LODE_ARRAY(struct row) rows;
 	struct lode_index row_index;
-	struct key *keys;
-	size_t key_count;
-	size_t key_capacity;
+	LODE_ARRAY(struct key) keys;
 	struct references kernel;
 	struct references user;
-	struct known *known;
-	size_t known_count;
-	size_t known_capacity;
+	LODE_ARRAY(struct known) known;
 	struct lode_index known_index;
 	uint64_t lost; /* stacks whose key is not in the trace */
 	uint64_t cut;
@@ -88,12 +79,12 @@ void lode_etl_stacks_destroy(struct lode_etl_stacks *stacks)
 {
 	if (!stacks)
 		return;
-	lode_free(stacks->addresses);
-	lode_free(stacks->rows);
-	lode_free(stacks->keys);
+	lode_free(stacks->addresses.items);
+	lode_free(stacks->rows.items);
+	lode_free(stacks->keys.items);
 	lode_free(stacks->kernel.items);
 	lode_free(stacks->user.items);
-	lode_free(stacks->known);
+	lode_free(stacks->known.items);
 	lode_index_release(&stacks->row_index);
 	lode_index_release(&stacks->known_index);
 	lode_free(stacks);
@@ -121,15 +112,14 @@ static int add_addresses(struct lode_etl_stacks *stacks, struct lode_cursor data
 		count = LODE_STACK_DEPTH_LIMIT;
 		stacks->cut++;
 	}
-	if (lode_grow(&stacks->addresses, &stacks->address_capacity, stacks->address_count + count,
-		      sizeof(uint64_t)) < 0)
+	if (LODE_RESERVE(&stacks->addresses, count) < 0)
 		return LODE_SYSTEM;
 	while (count--) {
 		uint64_t address = read_pointer(stacks, &data);
 
 		/* short stacks are filled with zeros, and one may have a frame without an address */
 		if (address)
-			stacks->addresses[stacks->address_count++] = address;
+			stacks->addresses.items[stacks->addresses.count++] = address;
 	}
 	return 0;
 }
@@ -137,28 +127,27 @@ static int add_addresses(struct lode_etl_stacks *stacks, struct lode_cursor data
 /* The row of the addresses behind `first`, which are dropped when there is one like it. LODE_NONE: memory. */
 static uint32_t settle_row(struct lode_etl_stacks *stacks, size_t first)
 {
-	struct row row = { first, (uint32_t)(stacks->address_count - first) };
-	const uint64_t *addresses = stacks->addresses;
+	struct row row = { first, (uint32_t)(stacks->addresses.count - first) };
+	const uint64_t *addresses = stacks->addresses.items;
 	size_t size = row.count * sizeof(*addresses);
 	uint64_t hash = row.count ? lode_hash_bytes(addresses + first, size) : 0;
 	uint32_t id = LODE_INDEX_FIND(i, &stacks->row_index, hash,
-				      stacks->rows[i].count == row.count &&
-					      (!size || memcmp(addresses + stacks->rows[i].first,
+				      stacks->rows.items[i].count == row.count &&
+					      (!size || memcmp(addresses + stacks->rows.items[i].first,
 							       addresses + first, size) == 0));
 
 	if (id != LODE_NONE) {
-		stacks->address_count = first;
+		stacks->addresses.count = first;
 		return id;
 	}
-	if (LODE_INDEX_APPEND(&stacks->row_index, hash, stacks->rows, stacks->row_count, stacks->row_capacity,
-			      row) < 0)
+	if (LODE_INDEX_PUSH(&stacks->row_index, hash, &stacks->rows, row) < 0)
 		return LODE_NONE;
-	return (uint32_t)stacks->row_count - 1;
+	return (uint32_t)stacks->rows.count - 1;
 }
 
 static uint32_t add_row(struct lode_etl_stacks *stacks, struct lode_cursor data)
 {
-	size_t first = stacks->address_count;
+	size_t first = stacks->addresses.count;
 
 	return add_addresses(stacks, data) < 0 ? LODE_NONE : settle_row(stacks, first);
 }
@@ -170,7 +159,7 @@ static int decode_key(struct lode_etl_stacks *stacks, uint64_t t, struct lode_cu
 	if (data.failed)
 		return 0;
 	key.row = add_row(stacks, data);
-	if (key.row == LODE_NONE || LODE_APPEND(stacks->keys, stacks->key_count, stacks->key_capacity, key) < 0)
+	if (key.row == LODE_NONE || LODE_PUSH(&stacks->keys, key) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }
@@ -199,7 +188,7 @@ static int decode_stack(struct lode_etl_stacks *stacks, unsigned type, uint64_t 
 	if (data.failed)
 		return 0;
 	references = kernel ? &stacks->kernel : &stacks->user;
-	return LODE_APPEND(references->items, references->count, references->capacity, reference);
+	return LODE_PUSH(references, reference);
 }
 
 int lode_etl_stacks_take(struct lode_etl_stacks *stacks, unsigned type, uint64_t t, struct lode_cursor data)
@@ -232,8 +221,9 @@ static int compare_keys(const void *left, const void *right)
 /* The first entry of `key` at or behind `t`, or behind all. */
 static size_t find_key(const struct lode_etl_stacks *stacks, uint64_t key, uint64_t t)
 {
-	return LODE_BISECT(i, 0, stacks->key_count,
-			   stacks->keys[i].key < key || (stacks->keys[i].key == key && stacks->keys[i].t < t));
+	return LODE_BISECT(i, 0, stacks->keys.count,
+			   stacks->keys.items[i].key < key ||
+				   (stacks->keys.items[i].key == key && stacks->keys.items[i].t < t));
 }
 
 /* The addresses of a key come when it is next given up; where that is missing, the last time it was made counts. */
@@ -241,12 +231,13 @@ static uint32_t resolve_key(const struct lode_etl_stacks *stacks, uint64_t key, 
 {
 	size_t at = find_key(stacks, key, t);
 
-	if (at < stacks->key_count && stacks->keys[at].key == key && !stacks->keys[at].is_made)
-		return stacks->keys[at].row;
-	if (at < stacks->key_count && stacks->keys[at].key == key && stacks->keys[at].t == t)
-		return stacks->keys[at].row;
-	return at && stacks->keys[at - 1].key == key && stacks->keys[at - 1].is_made ? stacks->keys[at - 1].row
-										     : LODE_NONE;
+	if (at < stacks->keys.count && stacks->keys.items[at].key == key && !stacks->keys.items[at].is_made)
+		return stacks->keys.items[at].row;
+	if (at < stacks->keys.count && stacks->keys.items[at].key == key && stacks->keys.items[at].t == t)
+		return stacks->keys.items[at].row;
+	return at && stacks->keys.items[at - 1].key == key && stacks->keys.items[at - 1].is_made
+		       ? stacks->keys.items[at - 1].row
+		       : LODE_NONE;
 }
 
 /* Stacks with a key that is not in the trace are dropped. */
@@ -281,8 +272,8 @@ static int compare_references(const void *left, const void *right)
 
 void lode_etl_stacks_finish(struct lode_etl_stacks *stacks)
 {
-	if (stacks->key_count)
-		qsort(stacks->keys, stacks->key_count, sizeof(*stacks->keys), compare_keys);
+	if (stacks->keys.count)
+		qsort(stacks->keys.items, stacks->keys.count, sizeof(*stacks->keys.items), compare_keys);
 	resolve(stacks, &stacks->kernel);
 	resolve(stacks, &stacks->user);
 	if (stacks->kernel.count)
@@ -310,9 +301,9 @@ static const struct reference *find_reference(const struct references *reference
 
 static uint32_t push_row(struct lode_etl_stacks *stacks, uint32_t stack, uint32_t row, uint32_t pid, int has_callee)
 {
-	const uint64_t *addresses = stacks->addresses + stacks->rows[row].first;
+	const uint64_t *addresses = stacks->addresses.items + stacks->rows.items[row].first;
 
-	for (uint32_t i = stacks->rows[row].count; i-- && stack != LODE_NONE;) {
+	for (uint32_t i = stacks->rows.items[row].count; i-- && stack != LODE_NONE;) {
 		uint32_t frame = lode_etl_code_frame(stacks->code, pid, addresses[i], i > 0 || has_callee);
 
 		stack = frame == LODE_NONE ? LODE_NONE
@@ -326,12 +317,12 @@ static uint32_t make_node(struct lode_etl_stacks *stacks, const struct known *kn
 	uint32_t stack = 0, depth = 0;
 
 	if (known->user != LODE_NONE) {
-		depth = stacks->rows[known->user].count;
+		depth = stacks->rows.items[known->user].count;
 		stack = push_row(stacks, stack, known->user, known->pid, known->kernel != LODE_NONE);
 	}
 	if (known->kernel == LODE_NONE || stack == LODE_NONE)
 		return stack;
-	if (depth + stacks->rows[known->kernel].count > LODE_STACK_DEPTH_LIMIT) {
+	if (depth + stacks->rows.items[known->kernel].count > LODE_STACK_DEPTH_LIMIT) {
 		stacks->cut++;
 		stack = 0;
 	}
@@ -344,13 +335,13 @@ static uint32_t node_of(struct lode_etl_stacks *stacks, struct known known)
 	uint32_t id;
 
 	id = LODE_INDEX_FIND(i, &stacks->known_index, hash,
-			     stacks->known[i].kernel == known.kernel && stacks->known[i].user == known.user &&
-				     stacks->known[i].pid == known.pid);
+			     stacks->known.items[i].kernel == known.kernel &&
+				     stacks->known.items[i].user == known.user &&
+				     stacks->known.items[i].pid == known.pid);
 	if (id != LODE_NONE)
-		return stacks->known[id].node;
+		return stacks->known.items[id].node;
 	known.node = make_node(stacks, &known);
-	if (known.node == LODE_NONE || LODE_INDEX_APPEND(&stacks->known_index, hash, stacks->known,
-							 stacks->known_count, stacks->known_capacity, known) < 0)
+	if (known.node == LODE_NONE || LODE_INDEX_PUSH(&stacks->known_index, hash, &stacks->known, known) < 0)
 		return LODE_NONE;
 	return known.node;
 }
@@ -358,9 +349,9 @@ static uint32_t node_of(struct lode_etl_stacks *stacks, struct known known)
 /* Whether a row of the kernel goes on in the program. */
 static int is_whole(const struct lode_etl_stacks *stacks, uint32_t row)
 {
-	const struct row *item = &stacks->rows[row];
+	const struct row *item = &stacks->rows.items[row];
 
-	return item->count && !is_kernel(stacks, stacks->addresses[item->first + item->count - 1]);
+	return item->count && !is_kernel(stacks, stacks->addresses.items[item->first + item->count - 1]);
 }
 
 uint32_t lode_etl_stacks_find(struct lode_etl_stacks *stacks, uint64_t t, uint32_t tid, uint32_t pid)

@@ -22,8 +22,8 @@ struct lode_etl_name {
 
 void lode_etl_threads_release(struct lode_etl_threads *threads)
 {
-	lode_free(threads->owners);
-	lode_free(threads->names);
+	lode_free(threads->owners.items);
+	lode_free(threads->names.items);
 	lode_index_release(&threads->index);
 }
 
@@ -31,31 +31,28 @@ int lode_etl_threads_own(struct lode_etl_threads *threads, uint64_t t, uint32_t 
 {
 	struct lode_etl_owner owner = { .t = t, .tid = tid, .pid = pid, .next = LODE_NONE };
 	uint64_t hash = lode_hash_u64(tid);
-	uint32_t number = (uint32_t)threads->owner_count, last;
-	uint32_t first = LODE_INDEX_FIND(i, &threads->index, hash, threads->owners[i].tid == tid);
+	uint32_t number = (uint32_t)threads->owners.count, last;
+	uint32_t first = LODE_INDEX_FIND(i, &threads->index, hash, threads->owners.items[i].tid == tid);
 
 	if (first == LODE_NONE) {
 		owner.t = 0;
-		return LODE_INDEX_APPEND(&threads->index, hash, threads->owners, threads->owner_count,
-					 threads->owner_capacity, owner);
+		return LODE_INDEX_PUSH(&threads->index, hash, &threads->owners, owner);
 	}
 	/* the first owner keeps the number of the last one */
-	last = threads->owners[first].next == LODE_NONE ? first : threads->owners[first].next;
-	if (threads->owners[last].pid == pid)
+	last = threads->owners.items[first].next == LODE_NONE ? first : threads->owners.items[first].next;
+	if (threads->owners.items[last].pid == pid)
 		return 0;
-	if (number >= LODE_NONE - 1 ||
-	    LODE_APPEND(threads->owners, threads->owner_count, threads->owner_capacity, owner) < 0)
+	if (number >= LODE_NONE - 1 || LODE_PUSH(&threads->owners, owner) < 0)
 		return LODE_SYSTEM;
-	threads->owners[first].next = number;
+	threads->owners.items[first].next = number;
 	return 0;
 }
 
 int lode_etl_threads_name(struct lode_etl_threads *threads, uint32_t pid, uint32_t tid, uint32_t name)
 {
-	struct lode_etl_name item = { .pid = pid, .tid = tid, .name = name, .order = (uint32_t)threads->name_count };
+	struct lode_etl_name item = { .pid = pid, .tid = tid, .name = name, .order = (uint32_t)threads->names.count };
 
-	if (item.order == LODE_NONE ||
-	    LODE_APPEND(threads->names, threads->name_count, threads->name_capacity, item) < 0)
+	if (item.order == LODE_NONE || LODE_PUSH(&threads->names, item) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }
@@ -84,28 +81,28 @@ static int compare_names(const void *left, const void *right)
 
 void lode_etl_threads_finish(struct lode_etl_threads *threads)
 {
-	if (threads->owner_count)
-		qsort(threads->owners, threads->owner_count, sizeof(*threads->owners), compare_owners);
-	if (threads->name_count)
-		qsort(threads->names, threads->name_count, sizeof(*threads->names), compare_names);
+	if (threads->owners.count)
+		qsort(threads->owners.items, threads->owners.count, sizeof(*threads->owners.items), compare_owners);
+	if (threads->names.count)
+		qsort(threads->names.items, threads->names.count, sizeof(*threads->names.items), compare_names);
 }
 
 uint32_t lode_etl_threads_pid(const struct lode_etl_threads *threads, uint64_t t, uint32_t tid)
 {
-	size_t low = LODE_BISECT(i, 0, threads->owner_count,
-				 threads->owners[i].tid < tid ||
-					 (threads->owners[i].tid == tid && threads->owners[i].t <= t));
-	return low && threads->owners[low - 1].tid == tid ? threads->owners[low - 1].pid : LODE_NO_PID;
+	size_t low = LODE_BISECT(i, 0, threads->owners.count,
+				 threads->owners.items[i].tid < tid ||
+					 (threads->owners.items[i].tid == tid && threads->owners.items[i].t <= t));
+	return low && threads->owners.items[low - 1].tid == tid ? threads->owners.items[low - 1].pid : LODE_NO_PID;
 }
 
 /* The last name in the trace; 0: none. */
 static uint32_t find_name(const struct lode_etl_threads *threads, uint32_t pid, uint32_t tid)
 {
-	size_t low = LODE_BISECT(i, 0, threads->name_count,
-				 threads->names[i].pid < pid ||
-					 (threads->names[i].pid == pid && threads->names[i].tid <= tid));
-	return low && threads->names[low - 1].pid == pid && threads->names[low - 1].tid == tid
-		       ? threads->names[low - 1].name
+	size_t low = LODE_BISECT(i, 0, threads->names.count,
+				 threads->names.items[i].pid < pid || (threads->names.items[i].pid == pid &&
+								       threads->names.items[i].tid <= tid));
+	return low && threads->names.items[low - 1].pid == pid && threads->names.items[low - 1].tid == tid
+		       ? threads->names.items[low - 1].name
 		       : 0;
 }
 

@@ -5,6 +5,7 @@
 #ifndef LODE_IMPORT_ETL_THREADS_H
 #define LODE_IMPORT_ETL_THREADS_H
 
+#include "base/array.h"
 #include "base/cursor.h"
 #include "base/hash_index.h"
 #include "trace/stream.h"
@@ -13,13 +14,9 @@ struct lode_etl_owner;
 struct lode_etl_name;
 
 struct lode_etl_threads {
-	struct lode_etl_owner *owners; /* by thread and time once finished */
-	size_t owner_count;
-	size_t owner_capacity;
-	struct lode_index index; /* of the last owner of each thread */
-	struct lode_etl_name *names;
-	size_t name_count;
-	size_t name_capacity;
+	LODE_ARRAY(struct lode_etl_owner) owners; /* by thread and time once finished */
+	struct lode_index index;                  /* of the last owner of each thread */
+	LODE_ARRAY(struct lode_etl_name) names;
 };
 
 void lode_etl_threads_release(struct lode_etl_threads *threads);

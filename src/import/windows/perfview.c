@@ -9,6 +9,7 @@
  * what it did: `Process64 name (PID)` and `Thread (TID)` at the root, `BLOCKED_TIME`, `CPU_TIME` and the like at the leaf.
  * The counts in the file are not trusted: tables grow with what is there.
  */
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/starts_with.h"
 #include "base/xml_read.h"
@@ -53,15 +54,9 @@ struct reader {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
 	struct lode_xml xml;
-	struct frame *frames;
-	size_t frame_count;
-	size_t frame_capacity;
-	struct stack *stacks;
-	size_t stack_count;
-	size_t stack_capacity;
-	struct sample *samples;
-	size_t sample_count;
-	size_t sample_capacity;
+	LODE_ARRAY(struct frame) frames;
+	LODE_ARRAY(struct stack) stacks;
+	LODE_ARRAY(struct sample) samples;
 	uint32_t *path; /* stacks whose callers are being resolved */
 	size_t path_capacity;
 	struct lode_buffer text;
@@ -110,21 +105,13 @@ static uint32_t parse_frame(struct reader *reader, const char *text)
 	return lode_frames_parse(&reader->dictionary.frames, text, strlen(text));
 }
 
-/* Makes room for entry `id`; LODE_BAD_INPUT when there cannot be so many. */
-static int make_room(struct reader *reader, void *items, size_t *count, size_t *capacity, size_t item_size,
-		     uint64_t id)
+static int check_id(struct reader *reader, uint64_t id)
 {
 	if (id >= reader->limit)
 		return lode_fail(reader->error, LODE_BAD_INPUT,
 				 "%s:%zu: the id %llu is beyond what a file of this size can hold",
 				 lode_input_name(reader->input), lode_xml_line(&reader->xml),
 				 (unsigned long long)id);
-	if (id < *count)
-		return 0;
-	if (lode_grow(items, capacity, (size_t)id + 1, item_size) < 0)
-		return lode_fail_memory(reader->error);
-	memset(*(char **)items + *count * item_size, 0, ((size_t)id + 1 - *count) * item_size);
-	*count = (size_t)id + 1;
 	return 0;
 }
 
@@ -140,8 +127,7 @@ static uint32_t process_name(struct reader *reader, const char *text)
 static int add_frame(struct reader *reader, uint64_t id, struct lode_xml_text words, int is_raw)
 {
 	struct frame frame = { .number = LODE_NO_PID };
-	int code = make_room(reader, &reader->frames, &reader->frame_count, &reader->frame_capacity, sizeof(frame),
-			     id);
+	int code = check_id(reader, id);
 
 	if (code < 0)
 		return code;
@@ -158,9 +144,10 @@ static int add_frame(struct reader *reader, uint64_t id, struct lode_xml_text wo
 		frame.number = number_in(reader->text.bytes);
 	frame.name = frame.kind == PROCESS ? process_name(reader, reader->text.bytes) : 0;
 	frame.frame = frame.kind == FUNCTION ? parse_frame(reader, reader->text.bytes) : 0;
-	if (frame.frame == LODE_NONE || frame.name == LODE_NONE)
+	if (frame.frame == LODE_NONE || frame.name == LODE_NONE ||
+	    !LODE_PLACE(&reader->frames, id, (struct frame){ 0 }))
 		return lode_fail_memory(reader->error);
-	reader->frames[id] = frame;
+	reader->frames.items[id] = frame;
 	return 0;
 }
 
@@ -181,13 +168,14 @@ static int add_stack(struct reader *reader)
 		reader->unknown++;
 		return 0;
 	}
-	code = make_room(reader, &reader->stacks, &reader->stack_count, &reader->stack_capacity,
-			 sizeof(*reader->stacks), id);
+	code = check_id(reader, id);
 	if (code < 0)
 		return code;
-	reader->stacks[id] = (struct stack){ .caller = caller < LODE_NONE ? (uint32_t)caller : LODE_NONE,
-					     .frame = (uint32_t)frame,
-					     .state = UNRESOLVED };
+	if (!LODE_PLACE(&reader->stacks, id, (struct stack){ 0 }))
+		return lode_fail_memory(reader->error);
+	reader->stacks.items[id] = (struct stack){ .caller = caller < LODE_NONE ? (uint32_t)caller : LODE_NONE,
+						   .frame = (uint32_t)frame,
+						   .state = UNRESOLVED };
 	return 0;
 }
 
@@ -222,7 +210,7 @@ static int add_sample(struct reader *reader)
 		return 0;
 	}
 	sample.stack = (uint32_t)stack;
-	if (LODE_APPEND(reader->samples, reader->sample_count, reader->sample_capacity, sample) < 0)
+	if (LODE_PUSH(&reader->samples, sample) < 0)
 		return lode_fail_memory(reader->error);
 	return 0;
 }
@@ -232,9 +220,10 @@ static int add_sample(struct reader *reader)
 /* A stack whose caller is resolved. */
 static int resolve_one(struct reader *reader, struct stack *stack)
 {
-	const struct stack *caller = stack->caller == LODE_NONE ? NULL : &reader->stacks[stack->caller];
-	const struct frame none = { .kind = PSEUDO },
-			   *frame = stack->frame < reader->frame_count ? &reader->frames[stack->frame] : &none;
+	const struct stack *caller = stack->caller == LODE_NONE ? NULL : &reader->stacks.items[stack->caller];
+	const struct frame none = { .kind = PSEUDO }, *frame = stack->frame < reader->frames.count
+								       ? &reader->frames.items[stack->frame]
+								       : &none;
 
 	stack->node = caller ? caller->node : 0;
 	stack->depth = caller ? caller->depth : 0;
@@ -261,7 +250,7 @@ static int resolve(struct reader *reader, uint32_t id)
 	int code = 0;
 
 	while (code == 0) {
-		struct stack *stack = id < reader->stack_count ? &reader->stacks[id] : NULL;
+		struct stack *stack = id < reader->stacks.count ? &reader->stacks.items[id] : NULL;
 
 		if (!stack || stack->state == UNDEFINED)
 			return lode_fail(reader->error, LODE_BAD_INPUT,
@@ -281,7 +270,7 @@ static int resolve(struct reader *reader, uint32_t id)
 		if (stack->state == UNRESOLVED)
 			code = resolve_one(reader, stack);
 		while (code == 0 && depth)
-			code = resolve_one(reader, &reader->stacks[reader->path[--depth]]);
+			code = resolve_one(reader, &reader->stacks.items[reader->path[--depth]]);
 		break;
 	}
 	return code;
@@ -295,7 +284,7 @@ static int replay_sample(struct reader *reader, const struct sample *sample)
 
 	if (code < 0)
 		return code;
-	stack = &reader->stacks[sample->stack];
+	stack = &reader->stacks.items[sample->stack];
 	event.stack = stack->node;
 	event.thread = lode_stream_thread(&reader->stream, stack->pid, stack->tid);
 	if (event.thread == LODE_NONE ||
@@ -348,8 +337,8 @@ static int read_stacks(struct reader *reader, const struct lode_import_sink *sin
 	struct lode_notes *notes = reader->options->notes;
 	int code = read_entries(reader);
 
-	for (size_t i = 0; code == 0 && i < reader->sample_count; i++)
-		code = replay_sample(reader, &reader->samples[i]);
+	for (size_t i = 0; code == 0 && i < reader->samples.count; i++)
+		code = replay_sample(reader, &reader->samples.items[i]);
 	if (code < 0)
 		return code;
 	if (!lode_stream_event_count(&reader->stream))
@@ -375,9 +364,9 @@ static int read_perfview(struct lode_input *input, const struct lode_import_opti
 	reader.xml = lode_xml((const char *)bytes, size);
 	reader.limit = size / 8;
 	code = read_stacks(&reader, sink);
-	lode_free(reader.frames);
-	lode_free(reader.stacks);
-	lode_free(reader.samples);
+	lode_free(reader.frames.items);
+	lode_free(reader.stacks.items);
+	lode_free(reader.samples.items);
 	lode_free(reader.path);
 	lode_buffer_release(&reader.text);
 	lode_import_end(&reader.stream);

@@ -12,6 +12,7 @@
  * The header says in which column a field is; columns differ from version to version. Times are microseconds. A stack
  * names its event by time and thread, and may come much later: so events are collected, then replayed in order of time.
  */
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/sort_order.h"
 #include "import/frame_memo.h"
@@ -65,19 +66,13 @@ struct reader {
 	struct layout layouts[ROWS];
 	int in_header;
 	int has_header;
-	struct record *records;
-	size_t record_count;
-	size_t record_capacity;
-	struct stack *stacks;
-	size_t stack_count;
-	size_t stack_capacity;
+	LODE_ARRAY(struct record) records;
+	LODE_ARRAY(struct stack) stacks;
 	struct lode_index index; /* of stacks */
 	/* the stack whose lines are being read, leaf first */
 	uint64_t stack_t;
 	uint32_t stack_tid;
-	uint32_t *frames;
-	size_t frame_count;
-	size_t frame_capacity;
+	LODE_ARRAY(uint32_t) frames;
 	uint64_t interval; /* of 100 ns; 0: unknown */
 	uint64_t idle;
 	uint64_t bare;
@@ -228,20 +223,21 @@ static uint32_t frame_of(struct reader *reader, struct lode_span text)
 static int finish_stack(struct reader *reader)
 {
 	struct stack stack = { .t = reader->stack_t, .tid = reader->stack_tid };
-	size_t count = reader->frame_count;
+	size_t count = reader->frames.count;
 
 	if (!count)
 		return 0;
-	reader->frame_count = 0;
+	reader->frames.count = 0;
 	if (count > LODE_STACK_DEPTH_LIMIT) {
 		reader->cut++;
 		count = LODE_STACK_DEPTH_LIMIT;
 	}
 	while (count-- && stack.node != LODE_NONE)
-		stack.node = lode_stack_tree_child(&reader->dictionary.tree, stack.node, reader->frames[count]);
+		stack.node =
+			lode_stack_tree_child(&reader->dictionary.tree, stack.node, reader->frames.items[count]);
 	if (stack.node == LODE_NONE ||
-	    LODE_INDEX_APPEND(&reader->index, lode_hash_u64(stack.t ^ lode_hash_u64(stack.tid)), reader->stacks,
-			      reader->stack_count, reader->stack_capacity, stack) < 0)
+	    LODE_INDEX_PUSH(&reader->index, lode_hash_u64(stack.t ^ lode_hash_u64(stack.tid)), &reader->stacks,
+			    stack) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }
@@ -258,8 +254,7 @@ static int handle_stack(struct reader *reader, const struct line *line, uint64_t
 	reader->stack_t = t;
 	reader->stack_tid = (uint32_t)tid;
 	frame = frame_of(reader, field_of(line, FUNCTION));
-	if (frame == LODE_NONE ||
-	    LODE_APPEND(reader->frames, reader->frame_count, reader->frame_capacity, frame) < 0)
+	if (frame == LODE_NONE || LODE_PUSH(&reader->frames, frame) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }
@@ -298,7 +293,7 @@ static int handle_event(struct reader *reader, const struct line *line, int row,
 	record.frame = row == SAMPLE ? frame_of(reader, field_of(line, FUNCTION)) : 0;
 	if (record.frame == LODE_NONE || name_process(reader, record.pid, record.tid, name) < 0 ||
 	    name_process(reader, record.other_pid, record.other, other_name) < 0 ||
-	    LODE_APPEND(reader->records, reader->record_count, reader->record_capacity, record) < 0)
+	    LODE_PUSH(&reader->records, record) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }
@@ -364,10 +359,10 @@ static int handle_line(void *context, const char *line, size_t length, int is_wh
 static uint32_t find_stack(const struct reader *reader, uint64_t t, uint32_t tid)
 {
 	uint64_t hash = lode_hash_u64(t ^ lode_hash_u64(tid));
-	uint32_t id =
-		LODE_INDEX_FIND(i, &reader->index, hash, reader->stacks[i].t == t && reader->stacks[i].tid == tid);
+	uint32_t id = LODE_INDEX_FIND(i, &reader->index, hash,
+				      reader->stacks.items[i].t == t && reader->stacks.items[i].tid == tid);
 
-	return id == LODE_NONE ? 0 : reader->stacks[id].node;
+	return id == LODE_NONE ? 0 : reader->stacks.items[id].node;
 }
 
 /* A thread of the stream; the idle thread is none. */
@@ -424,19 +419,19 @@ static int replay_record(struct reader *reader, const struct record *record)
 
 static int replay_records(struct reader *reader)
 {
-	size_t count = reader->record_count;
+	size_t count = reader->records.count;
 	uint64_t *times = lode_calloc(count + 1, sizeof(*times));
 	uint32_t *order = lode_calloc(count + 1, sizeof(*order));
 	int code = times && order && count < LODE_NONE && finish_stack(reader) == 0 ? 0 : LODE_SYSTEM;
 
 	for (size_t i = 0; i < count && code == 0; i++)
-		times[i] = reader->records[i].t;
+		times[i] = reader->records.items[i].t;
 	if (code == 0)
 		code = lode_sort_order(times, count, order);
 	for (size_t i = 0; i < count && code == 0; i++)
-		code = replay_record(reader, &reader->records[order[i]]);
+		code = replay_record(reader, &reader->records.items[order[i]]);
 	if (code == 0 && reader->switches)
-		code = lode_sched_finish(reader->sched, reader->records[order[count - 1]].t * TICK_NS);
+		code = lode_sched_finish(reader->sched, reader->records.items[order[count - 1]].t * TICK_NS);
 	lode_free(times);
 	lode_free(order);
 	return code < 0 ? lode_fail_memory(reader->error) : 0;
@@ -485,9 +480,9 @@ static int read_xperf(struct lode_input *input, const struct lode_import_options
 	lode_sched_destroy(reader.sched);
 	lode_frame_memo_release(&reader.memo);
 	lode_index_release(&reader.index);
-	lode_free(reader.records);
-	lode_free(reader.stacks);
-	lode_free(reader.frames);
+	lode_free(reader.records.items);
+	lode_free(reader.stacks.items);
+	lode_free(reader.frames.items);
 	lode_import_end(&reader.stream);
 	return code;
 }

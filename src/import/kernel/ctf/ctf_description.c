@@ -203,7 +203,7 @@ static void read_stream(struct reader *reader)
 	struct lode_ctf_stream_class stream = { 0 };
 
 	read_block(reader, read_stream_setting, &stream);
-	if (LODE_APPEND(description->streams, description->stream_count, description->stream_capacity, stream) < 0)
+	if (LODE_PUSH(&description->streams, stream) < 0)
 		reader->parser.code = lode_fail_memory(reader->parser.why);
 }
 
@@ -234,7 +234,7 @@ static void read_event(struct reader *reader)
 	struct lode_ctf_event_class event = { .name = "" };
 
 	read_block(reader, read_event_setting, &event);
-	if (LODE_APPEND(description->events, description->event_count, description->event_capacity, event) < 0)
+	if (LODE_PUSH(&description->events, event) < 0)
 		reader->parser.code = lode_fail_memory(reader->parser.why);
 }
 
@@ -316,9 +316,9 @@ struct lode_ctf_stream_class *lode_ctf_find_stream(const struct lode_ctf_descrip
 {
 	const struct lode_ctf_stream_class wanted = { .id = id };
 
-	return description->stream_count ? bsearch(&wanted, description->streams, description->stream_count,
-						   sizeof(wanted), compare_streams)
-					 : NULL;
+	return description->streams.count ? bsearch(&wanted, description->streams.items,
+						    description->streams.count, sizeof(wanted), compare_streams)
+					  : NULL;
 }
 
 static uint64_t fields_of(const struct lode_ctf_type *type)
@@ -378,8 +378,8 @@ static const char *trouble_with_events(struct lode_ctf_description *description)
 {
 	const char *trouble = NULL;
 
-	for (size_t i = 0; !trouble && i < description->event_count; i++) {
-		struct lode_ctf_event_class *event = &description->events[i];
+	for (size_t i = 0; !trouble && i < description->events.count; i++) {
+		struct lode_ctf_event_class *event = &description->events.items[i];
 		struct lode_ctf_stream_class *stream = lode_ctf_find_stream(description, event->stream);
 
 		trouble = trouble_with_event(stream, event);
@@ -395,13 +395,13 @@ static const char *trouble_with_events(struct lode_ctf_description *description)
 
 static const char *trouble_with(struct lode_ctf_description *description, const struct reader *reader)
 {
-	const char *trouble = reader->has_trace && description->stream_count ? NULL : "it describes no streams";
+	const char *trouble = reader->has_trace && description->streams.count ? NULL : "it describes no streams";
 
 	if (has_clock(description->packet_header))
 		return "the header of packets is of the clock";
-	for (size_t i = 0; !trouble && i < description->stream_count; i++) {
-		trouble = trouble_with_stream(&description->streams[i]);
-		if (i && description->streams[i - 1].id == description->streams[i].id)
+	for (size_t i = 0; !trouble && i < description->streams.count; i++) {
+		trouble = trouble_with_stream(&description->streams.items[i]);
+		if (i && description->streams.items[i - 1].id == description->streams.items[i].id)
 			trouble = "two streams have the same number";
 	}
 	return trouble ? trouble : trouble_with_events(description);
@@ -418,16 +418,17 @@ int lode_ctf_describe(struct lode_ctf_description *description, const char *text
 	find_byte_order(&reader.parser);
 	while (!reader.parser.code && reader.parser.tokens.token.kind != LODE_TSDL_END)
 		read_any(&reader);
-	lode_free(reader.parser.aliases);
+	lode_free(reader.parser.aliases.items);
 	description->arena = reader.parser.arena;
 	description->big = reader.parser.big;
 	description->slots = reader.parser.slots;
 	if (reader.parser.code)
 		return reader.parser.code;
-	if (description->event_count)
-		qsort(description->events, description->event_count, sizeof(*description->events), compare_events);
-	if (description->stream_count)
-		qsort(description->streams, description->stream_count, sizeof(*description->streams),
+	if (description->events.count)
+		qsort(description->events.items, description->events.count, sizeof(*description->events.items),
+		      compare_events);
+	if (description->streams.count)
+		qsort(description->streams.items, description->streams.count, sizeof(*description->streams.items),
 		      compare_streams);
 	trouble = trouble_with(description, &reader);
 	if (!trouble)
@@ -438,8 +439,8 @@ int lode_ctf_describe(struct lode_ctf_description *description, const char *text
 
 void lode_ctf_description_release(struct lode_ctf_description *description)
 {
-	lode_free(description->streams);
-	lode_free(description->events);
+	lode_free(description->streams.items);
+	lode_free(description->events.items);
 	lode_arena_release(&description->arena);
 	memset(description, 0, sizeof(*description));
 }

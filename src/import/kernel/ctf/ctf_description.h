@@ -5,6 +5,7 @@
 #define LODE_IMPORT_CTF_DESCRIPTION_H
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "import/kernel/ctf/ctf_types.h"
 
@@ -28,14 +29,10 @@ struct lode_ctf_stream_class {
 struct lode_ctf_description {
 	struct lode_arena arena;
 	int big;
-	const struct lode_ctf_type *packet_header; /* or NULL */
-	uint32_t slots;                            /* for values that other fields need */
-	struct lode_ctf_stream_class *streams;     /* in order of their ids */
-	size_t stream_count;
-	size_t stream_capacity;
-	struct lode_ctf_event_class *events;
-	size_t event_count;
-	size_t event_capacity;
+	const struct lode_ctf_type *packet_header;        /* or NULL */
+	uint32_t slots;                                   /* for values that other fields need */
+	LODE_ARRAY(struct lode_ctf_stream_class) streams; /* in order of their ids */
+	LODE_ARRAY(struct lode_ctf_event_class) events;
 	const char *host; /* or NULL */
 	const char *kernel;
 	uint64_t frequency; /* of the clock, in Hz */

@@ -6,6 +6,7 @@
  */
 #include "import/kernel/ctf/ctf_native.h"
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/ordered_merge.h"
@@ -33,9 +34,7 @@ struct reader {
 	struct lode_ctf_description description;
 	struct lode_ctf_values values;
 	uint64_t *slots;
-	struct data_file *files;
-	size_t file_count;
-	size_t file_capacity;
+	LODE_ARRAY(struct data_file) files;
 	struct lode_ordered_merge merge;
 	struct lode_ctf_event event;
 };
@@ -77,11 +76,11 @@ static int add_file(struct reader *reader, const char *name)
 		lode_free(path);
 		return 0;
 	}
-	if (lode_grow(&reader->files, &reader->file_capacity, reader->file_count + 1, sizeof(*reader->files)) < 0) {
+	if (LODE_RESERVE(&reader->files, 1) < 0) {
 		lode_free(path);
 		return lode_fail_memory(reader->error);
 	}
-	file = &reader->files[reader->file_count++];
+	file = &reader->files.items[reader->files.count++];
 	*file = (struct data_file){ .path = path, .next = LODE_NONE };
 	return lode_map_open(&file->map, path, reader->error);
 }
@@ -128,8 +127,8 @@ static int is_continued(const struct lode_ctf_packets *one, const struct lode_ct
 
 static int open_files(struct reader *reader)
 {
-	for (size_t i = 0; i < reader->file_count; i++) {
-		struct data_file *file = &reader->files[i];
+	for (size_t i = 0; i < reader->files.count; i++) {
+		struct data_file *file = &reader->files.items[i];
 		int code;
 
 		file->packets.name = file->path;
@@ -140,12 +139,12 @@ static int open_files(struct reader *reader)
 		if (code < 0)
 			return code;
 	}
-	if (reader->file_count)
-		qsort(reader->files, reader->file_count, sizeof(*reader->files), compare_files);
-	for (size_t i = 1; i < reader->file_count; i++)
-		if (is_continued(&reader->files[i - 1].packets, &reader->files[i].packets)) {
-			reader->files[i - 1].next = (uint32_t)i;
-			reader->files[i].continues = 1;
+	if (reader->files.count)
+		qsort(reader->files.items, reader->files.count, sizeof(*reader->files.items), compare_files);
+	for (size_t i = 1; i < reader->files.count; i++)
+		if (is_continued(&reader->files.items[i - 1].packets, &reader->files.items[i].packets)) {
+			reader->files.items[i - 1].next = (uint32_t)i;
+			reader->files.items[i].continues = 1;
 		}
 	return 0;
 }
@@ -166,12 +165,12 @@ static void decode_discarded(struct reader *reader, const struct lode_ctf_packet
 static int find_next(struct reader *reader, uint32_t *at)
 {
 	for (;;) {
-		struct data_file *file = &reader->files[*at], *next;
+		struct data_file *file = &reader->files.items[*at], *next;
 		int got = lode_ctf_packets_next(&file->packets, reader->error);
 
 		if (got)
 			return got;
-		next = file->next == LODE_NONE ? NULL : &reader->files[file->next];
+		next = file->next == LODE_NONE ? NULL : &reader->files.items[file->next];
 		decode_discarded(reader, &file->packets, next ? &next->packets : NULL);
 		if (!next)
 			return 0;
@@ -181,13 +180,13 @@ static int find_next(struct reader *reader, uint32_t *at)
 
 static int start_streams(struct reader *reader)
 {
-	for (uint32_t i = 0; i < reader->file_count; i++) {
+	for (uint32_t i = 0; i < reader->files.count; i++) {
 		uint32_t at = i;
-		int got = reader->files[i].continues ? 0 : find_next(reader, &at);
+		int got = reader->files.items[i].continues ? 0 : find_next(reader, &at);
 
 		if (got < 0)
 			return got;
-		if (got && lode_ordered_merge_add(&reader->merge, at, reader->files[at].packets.t) < 0)
+		if (got && lode_ordered_merge_add(&reader->merge, at, reader->files.items[at].packets.t) < 0)
 			return lode_fail_memory(reader->error);
 	}
 	return 0;
@@ -213,11 +212,11 @@ static int advance(struct reader *reader)
 		lode_ordered_merge_remove(&reader->merge);
 		return got;
 	}
-	if (reader->files[at].packets.t < before)
+	if (reader->files.items[at].packets.t < before)
 		return lode_fail(reader->error, LODE_BAD_INPUT, "%s: its times go backwards",
-				 reader->files[at].path);
+				 reader->files.items[at].path);
 	reader->merge.sources[0].number = at; /* a stream goes on in its next file */
-	lode_ordered_merge_advance(&reader->merge, reader->files[at].packets.t);
+	lode_ordered_merge_advance(&reader->merge, reader->files.items[at].packets.t);
 	return 0;
 }
 
@@ -229,7 +228,7 @@ static int read_events(struct reader *reader)
 		reader->taker->environment(reader->taker->context, reader->description.host,
 					   reader->description.kernel);
 	while (code == 0 && reader->merge.count) {
-		code = decode_event(reader, &reader->files[reader->merge.sources[0].number].packets);
+		code = decode_event(reader, &reader->files.items[reader->merge.sources[0].number].packets);
 		if (code == 0)
 			code = advance(reader);
 	}
@@ -238,11 +237,11 @@ static int read_events(struct reader *reader)
 
 static void release(struct reader *reader)
 {
-	for (size_t i = 0; i < reader->file_count; i++) {
-		lode_map_close(&reader->files[i].map);
-		lode_free(reader->files[i].path);
+	for (size_t i = 0; i < reader->files.count; i++) {
+		lode_map_close(&reader->files.items[i].map);
+		lode_free(reader->files.items[i].path);
 	}
-	lode_free(reader->files);
+	lode_free(reader->files.items);
 	lode_free(reader->slots);
 	lode_ordered_merge_release(&reader->merge);
 	lode_ctf_values_release(&reader->values);

@@ -139,7 +139,7 @@ static const char *read_packet_header(struct lode_ctf_packets *packets, int *cod
 	if (lode_ctf_has_number(values, LODE_CTF_ROLE_MAGIC) && values->number[LODE_CTF_ROLE_MAGIC] != MAGIC)
 		return "it does not start with the mark of CTF";
 	id = lode_ctf_has_number(values, LODE_CTF_ROLE_STREAM) ? values->number[LODE_CTF_ROLE_STREAM]
-							       : packets->description->streams[0].id;
+							       : packets->description->streams.items[0].id;
 	packets->instance = lode_ctf_has_number(values, LODE_CTF_ROLE_INSTANCE)
 				    ? values->number[LODE_CTF_ROLE_INSTANCE]
 				    : UINT64_MAX;
@@ -285,7 +285,7 @@ int lode_ctf_packets_event(struct lode_ctf_packets *packets, struct lode_ctf_eve
 	int code;
 
 	event->name = packets->event->name;
-	event->kind = (uint32_t)(packets->event - packets->description->events) + 1;
+	event->kind = (uint32_t)(packets->event - packets->description->events.items) + 1;
 	event->t = packets->t;
 	event->cpu = packets->cpu;
 	code = read_contexts(packets, event);

@@ -127,9 +127,9 @@ static int scan_word(struct lode_tsdl_tokens *tokens, struct name *name)
 
 static const struct lode_ctf_type *find_alias(const struct lode_tsdl_parser *parser, const char *name)
 {
-	for (size_t i = parser->alias_count; i-- > 0;)
-		if (!strcmp(parser->aliases[i].name, name))
-			return parser->aliases[i].type;
+	for (size_t i = parser->aliases.count; i-- > 0;)
+		if (!strcmp(parser->aliases.items[i].name, name))
+			return parser->aliases.items[i].type;
 	return NULL;
 }
 
@@ -162,17 +162,16 @@ static void add_alias(struct lode_tsdl_parser *parser, const char *prefix, const
 	if (parser->code)
 		return;
 	text = lode_arena_bytes(&parser->arena, size);
-	if (!text || lode_grow(&parser->aliases, &parser->alias_capacity, parser->alias_count + 1,
-			       sizeof(*parser->aliases)) < 0) {
+	if (!text || LODE_RESERVE(&parser->aliases, 1) < 0) {
 		fail_memory(parser);
 		return;
 	}
 	snprintf(text, size, "%s%s", prefix, name);
 	if (find_alias(parser, text))
 		lode_tsdl_not_understood(parser, "the type is described twice");
-	if (parser->alias_count == ALIAS_LIMIT)
+	if (parser->aliases.count == ALIAS_LIMIT)
 		lode_tsdl_not_understood(parser, "there are too many named types");
-	parser->aliases[parser->alias_count++] = (struct lode_tsdl_alias){ text, type };
+	parser->aliases.items[parser->aliases.count++] = (struct lode_tsdl_alias){ text, type };
 }
 
 /* A type of several words, such as `unsigned long`, is followed by the name of a member: the longest that is known. */

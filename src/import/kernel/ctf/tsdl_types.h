@@ -6,6 +6,7 @@
 #define LODE_IMPORT_CTF_TSDL_TYPES_H
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "import/kernel/ctf/ctf_types.h"
 #include "import/kernel/ctf/tsdl_tokens.h"
@@ -25,9 +26,7 @@ struct lode_tsdl_parser {
 	unsigned depth;
 	uint32_t slots;    /* in use */
 	const char *clock; /* its name; NULL: none yet */
-	struct lode_tsdl_alias *aliases;
-	size_t alias_count;
-	size_t alias_capacity;
+	LODE_ARRAY(struct lode_tsdl_alias) aliases;
 };
 
 /* Notes a failure; all that follow are ignored. Returns NULL. */

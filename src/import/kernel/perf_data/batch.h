@@ -9,6 +9,7 @@
 #ifndef LODE_IMPORT_PERF_DATA_BATCH_H
 #define LODE_IMPORT_PERF_DATA_BATCH_H
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "import/kernel/perf_data/distinct_chains.h"
@@ -76,19 +77,11 @@ struct lode_perf_task {
 };
 
 struct lode_perf_batch {
-	struct lode_perf_entry *entries;
-	size_t entry_count;
-	size_t entry_capacity;
-	struct lode_perf_task *tasks;
-	size_t task_count;
-	size_t task_capacity;
-	struct lode_perf_chain *chains; /* those that are new, in order of their numbers */
-	size_t chain_count;
-	size_t chain_capacity;
-	struct lode_perf_copy *copies; /* in order of the entries that name them */
-	size_t copy_count;
-	size_t copy_capacity;
-	size_t copy_bytes; /* of all copies */
+	LODE_ARRAY(struct lode_perf_entry) entries;
+	LODE_ARRAY(struct lode_perf_task) tasks;
+	LODE_ARRAY(struct lode_perf_chain) chains; /* those that are new, in order of their numbers */
+	LODE_ARRAY(struct lode_perf_copy) copies;  /* in order of the entries that name them */
+	size_t copy_bytes;                         /* of all copies */
 	struct lode_buffer texts;
 	int round; /* a round of the recorder ends here */
 	int last;  /* nothing follows */

@@ -31,12 +31,11 @@ int lode_perf_stacks_init(struct lode_perf_stacks *stacks, struct lode_perf_imag
 
 void lode_perf_stacks_release(struct lode_perf_stacks *stacks)
 {
-	lode_free(stacks->chains);
+	lode_free(stacks->chains.items);
 	lode_free(stacks->items);
 	lode_index_release(&stacks->index);
-	lode_free(stacks->calls);
-	lode_free(stacks->addresses);
-	lode_free(stacks->location_images);
+	lode_free(stacks->calls.items);
+	lode_free(stacks->locations.items);
 	lode_index_release(&stacks->location_index);
 	for (size_t i = 0; i < LODE_PERF_PATHS; i++)
 		lode_free(stacks->paths[i].calls);
@@ -47,40 +46,36 @@ int lode_perf_stacks_add_chains(struct lode_perf_stacks *stacks, const struct lo
 {
 	if (!count)
 		return 0;
-	if (lode_grow(&stacks->chains, &stacks->chain_capacity, stacks->chain_count + count, sizeof(*chains)) < 0)
+	if (LODE_RESERVE(&stacks->chains, count) < 0)
 		return LODE_SYSTEM;
-	memcpy(stacks->chains + stacks->chain_count, chains, count * sizeof(*chains));
-	stacks->chain_count += count;
+	memcpy(stacks->chains.items + stacks->chains.count, chains, count * sizeof(*chains));
+	stacks->chains.count += count;
 	return 0;
 }
 
 static const struct lode_perf_chain *chain_of(const struct lode_perf_stacks *stacks, uint32_t chain)
 {
 	return chain & LODE_PERF_UNWOUND ? &stacks->unwound->items[chain & ~LODE_PERF_UNWOUND]
-					 : &stacks->chains[chain];
+					 : &stacks->chains.items[chain];
 }
 
 /* ---- locations ---- */
 
 static uint32_t add_location(struct lode_perf_stacks *stacks, uint32_t image, uint64_t address)
 {
+	struct lode_perf_location location = { address, image };
 	uint64_t hash = lode_hash_u64(address) + image * 0x9e3779b97f4a7c15u;
 	uint32_t id = LODE_INDEX_FIND(i, &stacks->location_index, hash,
-				      stacks->addresses[i] == address && stacks->location_images[i] == image);
+				      stacks->locations.items[i].address == address &&
+					      stacks->locations.items[i].image == image);
 
 	if (id != LODE_NONE)
 		return id;
-	if (stacks->location_count >= LODE_PERF_OPTIONAL - 1 ||
-	    lode_grow(&stacks->addresses, &stacks->address_capacity, stacks->location_count + 1,
-		      sizeof(uint64_t)) < 0 ||
-	    lode_grow(&stacks->location_images, &stacks->location_capacity, stacks->location_count + 1,
-		      sizeof(uint32_t)) < 0 ||
-	    lode_index_insert(&stacks->location_index, hash, (uint32_t)stacks->location_count) < 0)
+	if (stacks->locations.count >= LODE_PERF_OPTIONAL - 1 ||
+	    LODE_INDEX_PUSH(&stacks->location_index, hash, &stacks->locations, location) < 0)
 		return LODE_NONE;
 	stacks->images->table.items[image].used = 1;
-	stacks->addresses[stacks->location_count] = address;
-	stacks->location_images[stacks->location_count] = image;
-	return (uint32_t)stacks->location_count++;
+	return (uint32_t)stacks->locations.count - 1;
 }
 
 static uint32_t user_location(struct lode_perf_stacks *stacks, const struct lode_space *space, uint64_t address)
@@ -130,7 +125,7 @@ static int add_call(struct lode_perf_stacks *stacks, uint32_t where, uint32_t ma
 {
 	if (where == LODE_NONE)
 		return LODE_SYSTEM;
-	stacks->calls[stacks->call_count++] = where | mark;
+	stacks->calls.items[stacks->calls.count++] = where | mark;
 	return 0;
 }
 
@@ -218,10 +213,10 @@ static int resolve(struct lode_perf_stacks *stacks, const struct walk *walk, siz
 			if (marker != PERF_DEFERRED_USER &&
 			    add_call(stacks, location(stacks, walk->space, marker, chain->ips[i - 1]), 0) < 0)
 				return LODE_SYSTEM;
-			known[chain->count - i] = (uint32_t)stacks->call_count;
+			known[chain->count - i] = (uint32_t)stacks->calls.count;
 		}
 		if (start)
-			known[chain->count - start] = (uint32_t)stacks->call_count;
+			known[chain->count - start] = (uint32_t)stacks->calls.count;
 		end = start ? start - 1 : 0;
 	}
 	return 0;
@@ -242,11 +237,11 @@ static int make_calls(struct lode_perf_stacks *stacks, const struct lode_space *
 	if (path->count && path->version == space->version && path->kernel_version == stack->kernel_version)
 		shared = shared_calls(chain, chain_of(stacks, path->chain));
 	stack->parent = shared ? path->calls[shared - 1] : 0;
-	stack->start = (uint32_t)stacks->call_count;
+	stack->start = (uint32_t)stacks->calls.count;
 	path->count = 0; /* until all of it is there */
 	if (resolve(stacks, &walk, shared) < 0)
 		return LODE_SYSTEM;
-	stack->count = (uint32_t)stacks->call_count - stack->start;
+	stack->count = (uint32_t)stacks->calls.count - stack->start;
 	path->version = space->version;
 	path->kernel_version = stack->kernel_version;
 	path->chain = stack->chain;
@@ -260,11 +255,8 @@ static uint32_t add_stack(struct lode_perf_stacks *stacks, const struct lode_spa
 	size_t count = chain_of(stacks, stack.chain)->count;
 
 	/* A call for each address, and one for the link register in place of a marker. */
-	if (stacks->call_count + count >= LODE_NONE ||
-	    lode_grow(&stacks->calls, &stacks->call_capacity, stacks->call_count + count, sizeof(*stacks->calls)) <
-		    0 ||
-	    make_calls(stacks, space, path, &stack) < 0 ||
-	    LODE_INDEX_APPEND(&stacks->index, hash, stacks->items, stacks->count, stacks->capacity, stack) < 0)
+	if (stacks->calls.count + count >= LODE_NONE || LODE_RESERVE(&stacks->calls, count) < 0 ||
+	    make_calls(stacks, space, path, &stack) < 0 || LODE_INDEX_PUSH(&stacks->index, hash, stacks, stack) < 0)
 		return LODE_NONE;
 	return (uint32_t)stacks->count - 1;
 }
@@ -289,8 +281,7 @@ uint32_t lode_perf_stacks_reserve(struct lode_perf_stacks *stacks, uint32_t stac
 {
 	struct lode_perf_stack reserved = { .same_as = stack };
 
-	if (stacks->count >= LODE_NONE - 1 ||
-	    LODE_APPEND(stacks->items, stacks->count, stacks->capacity, reserved) < 0)
+	if (stacks->count >= LODE_NONE - 1 || LODE_PUSH(stacks, reserved) < 0)
 		return LODE_NONE;
 	return (uint32_t)stacks->count - 1;
 }

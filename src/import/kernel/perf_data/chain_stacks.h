@@ -9,6 +9,7 @@
 #ifndef LODE_IMPORT_PERF_DATA_CHAIN_STACKS_H
 #define LODE_IMPORT_PERF_DATA_CHAIN_STACKS_H
 
+#include "base/array.h"
 #include "import/kernel/perf_data/batch.h"
 #include "import/kernel/perf_data/recorded_images.h"
 #include "process/address_spaces.h"
@@ -36,26 +37,21 @@ struct lode_perf_stack {
 	uint32_t same_as; /* another stack that it is the same as, or 0; it has no calls of its own then */
 };
 
+struct lode_perf_location {
+	uint64_t address; /* in the image */
+	uint32_t image;
+};
+
 struct lode_perf_stacks {
 	struct lode_perf_images *images;
 	struct lode_spaces *spaces;
 	const struct lode_perf_chains *unwound;
 	struct lode_space kernel;
-	struct lode_perf_chain *chains; /* of the recording */
-	size_t chain_count;
-	size_t chain_capacity;
-	struct lode_perf_stack *items; /* number 0 is the empty stack */
-	size_t count;
-	size_t capacity;
-	struct lode_index index; /* by chain and versions */
-	uint32_t *calls;         /* locations, root first; see LODE_PERF_OPTIONAL */
-	size_t call_count;
-	size_t call_capacity;
-	uint64_t *addresses; /* of locations */
-	uint32_t *location_images;
-	size_t location_count;
-	size_t address_capacity;
-	size_t location_capacity;
+	LODE_ARRAY(struct lode_perf_chain) chains; /* of the recording */
+	LODE_ARRAY(struct lode_perf_stack);        /* number 0 is the empty stack */
+	struct lode_index index;                   /* by chain and versions */
+	LODE_ARRAY(uint32_t) calls;                /* locations, root first; see LODE_PERF_OPTIONAL */
+	LODE_ARRAY(struct lode_perf_location) locations;
 	struct lode_index location_index;
 	struct lode_perf_path paths[LODE_PERF_PATHS]; /* thread t has paths[t % LODE_PERF_PATHS] */
 };

@@ -72,11 +72,11 @@ static uint32_t intern_chain(struct lode_perf_decoder *decoder, const struct lod
 	size_t before = decoder->chains.count;
 	uint32_t id;
 
-	if (lode_grow(&batch->chains, &batch->chain_capacity, batch->chain_count + 1, sizeof(*chain)) < 0)
+	if (LODE_RESERVE(&batch->chains, 1) < 0)
 		return LODE_NONE;
 	id = lode_perf_chains_add(&decoder->chains, chain, bytes);
 	if (decoder->chains.count > before)
-		batch->chains[batch->chain_count++] = decoder->chains.items[id];
+		batch->chains.items[batch->chains.count++] = decoder->chains.items[id];
 	return id;
 }
 
@@ -373,12 +373,11 @@ static int add_copy(struct lode_perf_decoder *decoder, const struct tail *tail,
 	struct lode_perf_batch *batch = decoder->batch;
 	struct lode_perf_copy copy = { .registers = *registers, .chain = *id };
 
-	if (batch->copy_count >= LODE_PERF_COPIED - 1 ||
-	    lode_grow(&batch->copies, &batch->copy_capacity, batch->copy_count + 1, sizeof(copy)) < 0 ||
+	if (batch->copies.count >= LODE_PERF_COPIED - 1 || LODE_RESERVE(&batch->copies, 1) < 0 ||
 	    keep_stack(decoder, tail, &copy) < 0)
 		return LODE_SYSTEM;
-	*id = LODE_PERF_COPIED | (uint32_t)batch->copy_count;
-	batch->copies[batch->copy_count++] = copy;
+	*id = LODE_PERF_COPIED | (uint32_t)batch->copies.count;
+	batch->copies.items[batch->copies.count++] = copy;
 	batch->copy_bytes += copy.size;
 	return 0;
 }
@@ -401,10 +400,10 @@ static int wait_for_user(struct lode_perf_decoder *decoder, uint64_t cookie, uin
 	struct lode_perf_batch *batch = decoder->batch;
 	struct lode_perf_copy copy = { .chain = *id, .is_deferred = 1, .cookie = cookie };
 
-	if (batch->copy_count >= LODE_PERF_COPIED - 1)
+	if (batch->copies.count >= LODE_PERF_COPIED - 1)
 		return LODE_SYSTEM;
-	*id = LODE_PERF_COPIED | (uint32_t)batch->copy_count;
-	return LODE_APPEND(batch->copies, batch->copy_count, batch->copy_capacity, copy);
+	*id = LODE_PERF_COPIED | (uint32_t)batch->copies.count;
+	return LODE_PUSH(&batch->copies, copy);
 }
 
 /* Takes the copy of the user's stack where the chain `*id` has no user frames. A kernel thread has no copy. */
@@ -458,7 +457,7 @@ static int add_task(struct lode_perf_decoder *decoder, struct lode_perf_task tas
 	struct lode_perf_batch *batch = decoder->batch;
 	struct lode_perf_entry entry = {
 		.time = time,
-		.value = batch->task_count,
+		.value = batch->tasks.count,
 		.chain = LODE_NONE,
 		.event = LODE_PERF_TASK,
 	};
@@ -466,10 +465,9 @@ static int add_task(struct lode_perf_decoder *decoder, struct lode_perf_task tas
 	task.text = (uint32_t)batch->texts.size;
 	lode_buffer_add(&batch->texts, text, length);
 	lode_buffer_byte(&batch->texts, '\0');
-	if (batch->texts.failed || batch->texts.size > UINT32_MAX ||
-	    LODE_APPEND(batch->tasks, batch->task_count, batch->task_capacity, task) < 0)
+	if (batch->texts.failed || batch->texts.size > UINT32_MAX || LODE_PUSH(&batch->tasks, task) < 0)
 		return LODE_SYSTEM;
-	return LODE_APPEND(batch->entries, batch->entry_count, batch->entry_capacity, entry);
+	return LODE_PUSH(&batch->entries, entry);
 }
 
 static int seen_name(struct lode_perf_decoder *decoder, uint32_t tid)
@@ -530,11 +528,11 @@ static const struct lode_perf_event *event_of(struct lode_perf_decoder *decoder,
 					      size_t size)
 {
 	const struct lode_perf_facts *facts = decoder->facts;
-	uint16_t place = facts->events[0].layout.id;
+	uint16_t place = facts->events.items[0].layout.id;
 	uint64_t id;
 
-	if (facts->event_count == 1 || !facts->by_id)
-		return &facts->events[0];
+	if (facts->events.count == 1 || !facts->by_id)
+		return &facts->events.items[0];
 	if (!place || size < place + 8u)
 		return NULL;
 	id = perf_u64(record + place);
@@ -597,7 +595,7 @@ static int decode_sample(struct lode_perf_decoder *decoder, const unsigned char 
 	struct lode_perf_batch *batch = decoder->batch;
 	struct lode_perf_entry entry;
 	struct tail tail = { 0 };
-	uint64_t cookie;
+	uint64_t cookie = 0;
 	int is_deferred;
 
 	decoder->counts.samples++;
@@ -616,7 +614,7 @@ static int decode_sample(struct lode_perf_decoder *decoder, const unsigned char 
 		return 0;
 	}
 	read_fixed(decoder, record, &event->layout, &entry);
-	entry.event = (uint16_t)(event - decoder->facts->events);
+	entry.event = (uint16_t)(event - decoder->facts->events.items);
 	if (event->use == LODE_PERF_OFF_CPU)
 		read_off_cpu(decoder, &tail, &entry);
 	else if (entry.time > decoder->latest)
@@ -629,7 +627,7 @@ static int decode_sample(struct lode_perf_decoder *decoder, const unsigned char 
 	    chain_with_branches(decoder, &event->attr, &tail, &entry.chain) < 0 ||
 	    decode_copy(decoder, event, &tail, &entry.chain) < 0)
 		return LODE_SYSTEM;
-	return LODE_APPEND(batch->entries, batch->entry_count, batch->entry_capacity, entry);
+	return LODE_PUSH(&batch->entries, entry);
 }
 
 /* ---- threads and mappings ---- */
@@ -649,12 +647,13 @@ struct body {
 static struct body body_of(struct lode_perf_decoder *decoder, const unsigned char *record, size_t size)
 {
 	struct body body = { record, size, decoder->time, NULL };
-	const struct lode_perf_event *event = decoder->facts->event_count ? &decoder->facts->events[0] : NULL;
+	const struct lode_perf_event *event = decoder->facts->events.count ? &decoder->facts->events.items[0]
+									   : NULL;
 	const struct lode_perf_event *other = NULL;
 
 	if (!event || !event->layout.trailer || size < sizeof(struct perf_event_header) + event->layout.trailer)
 		return body;
-	if (decoder->facts->event_count > 1 && event->layout.trailer_id)
+	if (decoder->facts->events.count > 1 && event->layout.trailer_id)
 		other = lode_perf_facts_event(decoder->facts, perf_u64(record + size - event->layout.trailer_id));
 	if (other && size >= sizeof(struct perf_event_header) + other->layout.trailer)
 		event = other;
@@ -816,7 +815,7 @@ int lode_perf_decode(struct lode_perf_decoder *decoder, const unsigned char *rec
 	struct body body;
 
 	if (type == PERF_RECORD_SAMPLE)
-		return decoder->facts->event_count ? decode_sample(decoder, record, size) : 0;
+		return decoder->facts->events.count ? decode_sample(decoder, record, size) : 0;
 	body = body_of(decoder, record, size);
 	switch (type) {
 	case PERF_RECORD_MMAP:

@@ -9,47 +9,34 @@
 void lode_perf_deferred_release(struct lode_perf_deferred *deferred)
 {
 	lode_free(deferred->items);
-	lode_free(deferred->heads);
+	lode_free(deferred->heads.items);
 	memset(deferred, 0, sizeof(*deferred));
-}
-
-static int make_room(struct lode_perf_deferred *deferred, uint32_t thread)
-{
-	if (!deferred->free &&
-	    (deferred->count >= UINT32_MAX - 1 ||
-	     lode_grow(&deferred->items, &deferred->capacity, deferred->count + 1, sizeof(*deferred->items)) < 0))
-		return LODE_SYSTEM;
-	if (lode_grow(&deferred->heads, &deferred->head_capacity, (size_t)thread + 1, sizeof(*deferred->heads)) < 0)
-		return LODE_SYSTEM;
-	while (deferred->head_count <= thread)
-		deferred->heads[deferred->head_count++] = 0;
-	return 0;
 }
 
 int lode_perf_deferred_add(struct lode_perf_deferred *deferred, uint32_t thread,
 			   const struct lode_perf_waiting_stack *waiting)
 {
-	uint32_t place;
+	uint32_t *head = LODE_PLACE(&deferred->heads, thread, 0), place;
 
-	if (make_room(deferred, thread) < 0)
+	if (!head || (!deferred->free && (deferred->count >= UINT32_MAX - 1 || LODE_RESERVE(deferred, 1) < 0)))
 		return LODE_SYSTEM;
 	place = deferred->free ? deferred->free : (uint32_t)++deferred->count;
 	if (deferred->free)
 		deferred->free = deferred->items[place - 1].next;
 	deferred->items[place - 1] = *waiting;
-	deferred->items[place - 1].next = deferred->heads[thread];
-	deferred->heads[thread] = place;
+	deferred->items[place - 1].next = *head;
+	*head = place;
 	return 0;
 }
 
 int lode_perf_deferred_take(struct lode_perf_deferred *deferred, uint32_t thread, uint64_t cookie,
 			    struct lode_perf_waiting_stack *waiting)
 {
-	while (thread < deferred->head_count && deferred->heads[thread]) {
-		uint32_t place = deferred->heads[thread];
+	while (thread < deferred->heads.count && deferred->heads.items[thread]) {
+		uint32_t place = deferred->heads.items[thread];
 
 		*waiting = deferred->items[place - 1];
-		deferred->heads[thread] = waiting->next;
+		deferred->heads.items[thread] = waiting->next;
 		deferred->items[place - 1].next = deferred->free;
 		deferred->free = place;
 		if (waiting->cookie == cookie)
@@ -63,8 +50,8 @@ uint64_t lode_perf_deferred_missed(const struct lode_perf_deferred *deferred)
 {
 	uint64_t missed = deferred->missed;
 
-	for (size_t i = 0; i < deferred->head_count; i++)
-		for (uint32_t at = deferred->heads[i]; at; at = deferred->items[at - 1].next)
+	for (size_t i = 0; i < deferred->heads.count; i++)
+		for (uint32_t at = deferred->heads.items[i]; at; at = deferred->items[at - 1].next)
 			missed++;
 	return missed;
 }

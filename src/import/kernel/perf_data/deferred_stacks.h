@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "base/array.h"
 
 /* A stack that waits for its user's part. */
 struct lode_perf_waiting_stack {
@@ -18,14 +19,10 @@ struct lode_perf_waiting_stack {
 };
 
 struct lode_perf_deferred {
-	struct lode_perf_waiting_stack *items;
-	size_t count;
-	size_t capacity;
-	uint32_t free;   /* chain of free places, as `next` */
-	uint32_t *heads; /* by thread, as `next` */
-	size_t head_count;
-	size_t head_capacity;
-	uint64_t missed; /* stacks whose user's part never came */
+	LODE_ARRAY(struct lode_perf_waiting_stack);
+	uint32_t free;              /* chain of free places, as `next` */
+	LODE_ARRAY(uint32_t) heads; /* by thread, as `next` */
+	uint64_t missed;            /* stacks whose user's part never came */
 };
 
 /* A zeroed struct is empty. */

@@ -30,8 +30,7 @@ static uint32_t add_chain(struct lode_perf_chains *chains, struct lode_perf_chai
 {
 	uint64_t *copy = lode_arena_alloc(&chains->bytes, 8ull * chain.count);
 
-	if (!copy || chains->count >= LODE_PERF_CHAIN_MARK - 1 ||
-	    lode_grow(&chains->items, &chains->capacity, chains->count + 1, sizeof(chain)) < 0 ||
+	if (!copy || chains->count >= LODE_PERF_CHAIN_MARK - 1 || LODE_RESERVE(chains, 1) < 0 ||
 	    lode_index_insert(&chains->index, hash, (uint32_t)chains->count) < 0)
 		return LODE_NONE;
 	memcpy(copy, bytes, 8ull * chain.count);

@@ -7,6 +7,7 @@
 #define LODE_IMPORT_PERF_DATA_DISTINCT_CHAINS_H
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/hash_index.h"
 
 /* Addresses and markers that a chain may have: what fits into a record, and two more. */
@@ -24,9 +25,7 @@ struct lode_perf_chain {
 };
 
 struct lode_perf_chains {
-	struct lode_perf_chain *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_perf_chain);
 	struct lode_arena bytes;
 	struct lode_index index;
 };

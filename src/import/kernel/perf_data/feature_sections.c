@@ -59,9 +59,9 @@ static struct lode_perf_event *described_event(struct lode_perf_facts *facts, ui
 		const struct lode_perf_event *event = lode_perf_facts_event(facts, perf_u64(ids));
 
 		if (event)
-			return &facts->events[event - facts->events];
+			return &facts->events.items[event - facts->events.items];
 	}
-	return i < facts->event_count ? &facts->events[i] : NULL;
+	return i < facts->events.count ? &facts->events.items[i] : NULL;
 }
 
 static int read_descriptions(struct lode_perf_facts *facts, struct lode_cursor *cursor)
@@ -122,8 +122,7 @@ static int add_build_id(struct lode_perf_build_ids *build_ids, struct lode_arena
 	entry.build_id = lode_arena_text(arena, build_id, strlen(build_id));
 	entry.kernel = kernel;
 	if (!entry.path || !entry.build_id ||
-	    LODE_INDEX_APPEND(&build_ids->index, lode_hash_bytes(path, length), build_ids->items, build_ids->count,
-			      build_ids->capacity, entry) < 0)
+	    LODE_INDEX_PUSH(&build_ids->index, lode_hash_bytes(path, length), build_ids, entry) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }

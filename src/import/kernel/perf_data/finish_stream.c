@@ -52,13 +52,13 @@ static int settle_costs(struct lode_perf_replay *replay, struct lode_count_rate 
 	const struct lode_perf_facts *facts = replay->facts;
 	struct lode_events *runs = &replay->stream->events[LODE_RUN];
 
-	for (size_t i = 0; i < facts->event_count; i++) {
+	for (size_t i = 0; i < facts->events.count; i++) {
 		if (!rates[i].samples)
 			continue;
 		nanoseconds[i] = 1;
-		if (facts->events[i].costing == LODE_PERF_COST_COUNT)
-			nanoseconds[i] = rate_of(&facts->events[i], &rates[i], replay->options->notes);
-		else if (keep_events(replay, &facts->events[i], rates[i].samples) < 0)
+		if (facts->events.items[i].costing == LODE_PERF_COST_COUNT)
+			nanoseconds[i] = rate_of(&facts->events.items[i], &rates[i], replay->options->notes);
+		else if (keep_events(replay, &facts->events.items[i], rates[i].samples) < 0)
 			return LODE_SYSTEM;
 	}
 	for (size_t i = 0; i < runs->count; i++) {
@@ -72,7 +72,7 @@ static int settle_costs(struct lode_perf_replay *replay, struct lode_count_rate 
 
 int lode_perf_finish_costs(struct lode_perf_replay *replay)
 {
-	size_t count = replay->facts->event_count;
+	size_t count = replay->facts->events.count;
 	struct lode_count_rate *rates = lode_calloc(count, sizeof(*rates));
 	double *nanoseconds = lode_calloc(count, sizeof(*nanoseconds));
 	int code = rates && nanoseconds ? add_counts(&replay->stream->events[LODE_RUN], rates) : LODE_SYSTEM;

@@ -78,7 +78,7 @@ static int handle_attribute(struct lode_perf_reader *reader, const unsigned char
 	}
 	if (code < 0)
 		return code;
-	return lode_perf_facts_add_ids(reader->facts, reader->facts->event_count - 1, record + 8 + attribute,
+	return lode_perf_facts_add_ids(reader->facts, reader->facts->events.count - 1, record + 8 + attribute,
 				       (size - 8 - attribute) / 8);
 }
 
@@ -114,7 +114,7 @@ static int handle_update(struct lode_perf_reader *reader, const unsigned char *r
 			       strnlen((const char *)record + 24, size - 24));
 	if (!name)
 		return LODE_SYSTEM;
-	reader->facts->events[event - reader->facts->events].name = name;
+	reader->facts->events.items[event - reader->facts->events.items].name = name;
 	return 0;
 }
 
@@ -149,7 +149,7 @@ static int handle_own(struct lode_perf_reader *reader, const unsigned char *reco
 
 	switch (perf_u32(record)) {
 	case PERF_FINISHED_ROUND:
-		return reader->decoder.batch->entry_count ? hand_batch(reader, 1, 0, error) : 0;
+		return reader->decoder.batch->entries.count ? hand_batch(reader, 1, 0, error) : 0;
 	case PERF_COMPRESSED:
 	case PERF_COMPRESSED2:
 		return handle_compressed(reader, record, size, error);
@@ -192,7 +192,7 @@ static int handle_record(struct lode_perf_reader *reader, const unsigned char *r
 	reader->decoder.is_lasting = lode_input_is_whole(reader->input) && !reader->unpacking;
 	if (lode_perf_decode(&reader->decoder, record, size) < 0)
 		return lode_fail_memory(error);
-	if (reader->decoder.batch->entry_count >= LODE_PERF_BATCH_ENTRIES ||
+	if (reader->decoder.batch->entries.count >= LODE_PERF_BATCH_ENTRIES ||
 	    reader->decoder.batch->copy_bytes >= LODE_PERF_BATCH_COPY_BYTES)
 		return hand_batch(reader, 0, 0, error);
 	return 0;

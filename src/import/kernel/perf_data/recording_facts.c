@@ -28,8 +28,8 @@ static void release_build_ids(struct lode_perf_build_ids *build_ids)
 
 void lode_perf_facts_release(struct lode_perf_facts *facts)
 {
-	lode_free(facts->events);
-	lode_free(facts->ids);
+	lode_free(facts->events.items);
+	lode_free(facts->ids.items);
 	lode_index_release(&facts->id_index);
 	release_build_ids(&facts->build_ids);
 	release_build_ids(&facts->late_build_ids);
@@ -114,7 +114,7 @@ int lode_perf_facts_add_event(struct lode_perf_facts *facts, const unsigned char
 
 	if (lode_perf_facts_is_late(facts))
 		return 0;
-	if (size < MIN_ATTR || facts->event_count >= LODE_PERF_EVENTS_LIMIT)
+	if (size < MIN_ATTR || facts->events.count >= LODE_PERF_EVENTS_LIMIT)
 		return LODE_BAD_INPUT;
 	memcpy(&event.attr, bytes, size < sizeof(event.attr) ? size : sizeof(event.attr));
 	lay_out_sample(&event.layout, event.attr.sample_type);
@@ -123,29 +123,29 @@ int lode_perf_facts_add_event(struct lode_perf_facts *facts, const unsigned char
 	facts->by_id |= event.layout.id != 0;
 	facts->has_frames |= (event.attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
 	facts->has_build_ids |= event.attr.build_id;
-	return LODE_APPEND(facts->events, facts->event_count, facts->event_capacity, event);
+	return LODE_PUSH(&facts->events, event);
 }
 
 /* ---- ids ---- */
 
 const struct lode_perf_event *lode_perf_facts_event(const struct lode_perf_facts *facts, uint64_t id)
 {
-	uint32_t at = LODE_INDEX_FIND(i, &facts->id_index, lode_hash_u64(id), facts->ids[i].id == id);
+	uint32_t at = LODE_INDEX_FIND(i, &facts->id_index, lode_hash_u64(id), facts->ids.items[i].id == id);
 
-	return at == LODE_NONE ? NULL : &facts->events[facts->ids[at].event];
+	return at == LODE_NONE ? NULL : &facts->events.items[facts->ids.items[at].event];
 }
 
 static int add_id(struct lode_perf_facts *facts, size_t event, uint64_t id)
 {
 	if (lode_perf_facts_event(facts, id))
 		return 0;
-	return LODE_INDEX_APPEND(&facts->id_index, lode_hash_u64(id), facts->ids, facts->id_count,
-				 facts->id_capacity, (struct lode_perf_id){ id, (uint16_t)event });
+	return LODE_INDEX_PUSH(&facts->id_index, lode_hash_u64(id), &facts->ids,
+			       (struct lode_perf_id){ id, (uint16_t)event });
 }
 
 int lode_perf_facts_add_ids(struct lode_perf_facts *facts, size_t event, const unsigned char *bytes, size_t count)
 {
-	if (facts->frozen || event >= facts->event_count)
+	if (facts->frozen || event >= facts->events.count)
 		return 0;
 	for (size_t i = 0; i < count; i++)
 		if (add_id(facts, event, perf_u64(bytes + 8 * i)) < 0)
@@ -201,12 +201,12 @@ static int is_off_cpu(const struct lode_perf_event *event)
 /* The one whose samples are the runs: the first clock or cycle counter, else the first hardware event. */
 static const struct lode_perf_event *choose_runs(const struct lode_perf_facts *facts)
 {
-	for (size_t i = 0; i < facts->event_count; i++)
-		if (is_clock(&facts->events[i].attr) || is_cycles(&facts->events[i]))
-			return &facts->events[i];
-	for (size_t i = 0; i < facts->event_count; i++)
-		if (is_hardware(&facts->events[i].attr))
-			return &facts->events[i];
+	for (size_t i = 0; i < facts->events.count; i++)
+		if (is_clock(&facts->events.items[i].attr) || is_cycles(&facts->events.items[i]))
+			return &facts->events.items[i];
+	for (size_t i = 0; i < facts->events.count; i++)
+		if (is_hardware(&facts->events.items[i].attr))
+			return &facts->events.items[i];
 	return NULL;
 }
 
@@ -316,12 +316,12 @@ int lode_perf_facts_freeze(struct lode_perf_facts *facts)
 
 	if (facts->frozen)
 		return 0;
-	for (size_t i = 0; i < facts->event_count; i++)
-		if (!*facts->events[i].name)
-			facts->events[i].name = plain_name(&facts->events[i].attr);
+	for (size_t i = 0; i < facts->events.count; i++)
+		if (!*facts->events.items[i].name)
+			facts->events.items[i].name = plain_name(&facts->events.items[i].attr);
 	runs = choose_runs(facts);
-	for (size_t i = 0; i < facts->event_count; i++) {
-		struct lode_perf_event *event = &facts->events[i];
+	for (size_t i = 0; i < facts->events.count; i++) {
+		struct lode_perf_event *event = &facts->events.items[i];
 
 		event->use = is_off_cpu(event) ? LODE_PERF_OFF_CPU : LODE_PERF_CALL;
 		if (event->attr.type == PERF_TYPE_TRACEPOINT && settle_tracepoint(facts, event) < 0)

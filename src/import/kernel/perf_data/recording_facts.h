@@ -13,6 +13,7 @@
 #define LODE_IMPORT_PERF_DATA_RECORDING_FACTS_H
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/hash_index.h"
 #include "import/kernel/perf_data/format.h"
 #include "import/kernel/perf_data/tracepoint_formats.h"
@@ -80,9 +81,7 @@ struct lode_perf_id {
 };
 
 struct lode_perf_build_ids {
-	struct lode_perf_build_id *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_perf_build_id);
 	struct lode_index index; /* by path */
 };
 
@@ -94,12 +93,8 @@ struct lode_perf_facts {
 	const char *arch;
 	const char *command;
 	uint32_t cpus; /* 0: unknown */
-	struct lode_perf_event *events;
-	size_t event_count;
-	size_t event_capacity;
-	struct lode_perf_id *ids;
-	size_t id_count;
-	size_t id_capacity;
+	LODE_ARRAY(struct lode_perf_event) events;
+	LODE_ARRAY(struct lode_perf_id) ids;
 	struct lode_index id_index;
 	struct lode_perf_build_ids build_ids;
 	struct lode_perf_build_ids late_build_ids; /* that came after the freeze; the reader's until its end */

@@ -43,7 +43,7 @@ void lode_perf_replay_release(struct lode_perf_replay *replay)
 	lode_perf_images_release(&replay->images);
 	lode_perf_order_release(&replay->order);
 	lode_strings_release(&replay->texts);
-	lode_free(replay->changes);
+	lode_free(replay->changes.items);
 	lode_free(replay->event_names);
 }
 
@@ -93,38 +93,38 @@ static int handle_task(struct lode_perf_replay *replay, const struct lode_perf_t
 	change.text = text_of(replay, task, text);
 	if (task->is_data && change.image != LODE_NONE)
 		change.image |= LODE_PERF_IMAGE_DATA;
-	if (change.image == LODE_NONE || change.text == LODE_NONE ||
-	    LODE_APPEND(replay->changes, replay->change_count, replay->change_capacity, change) < 0)
+	if (change.image == LODE_NONE || change.text == LODE_NONE || LODE_PUSH(&replay->changes, change) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }
 
 static int handle_tasks(struct lode_perf_replay *replay, struct lode_perf_batch *batch)
 {
-	size_t before = replay->change_count;
+	size_t before = replay->changes.count;
 
-	if (!batch->task_count)
+	if (!batch->tasks.count)
 		return 0;
-	for (size_t i = 0; i < batch->task_count; i++)
-		if (handle_task(replay, &batch->tasks[i], batch->texts.bytes + batch->tasks[i].text) < 0)
+	for (size_t i = 0; i < batch->tasks.count; i++)
+		if (handle_task(replay, &batch->tasks.items[i], batch->texts.bytes + batch->tasks.items[i].text) < 0)
 			return LODE_SYSTEM;
-	for (size_t i = 0; i < batch->entry_count; i++)
-		if (batch->entries[i].event == LODE_PERF_TASK)
-			batch->entries[i].value += before;
+	for (size_t i = 0; i < batch->entries.count; i++)
+		if (batch->entries.items[i].event == LODE_PERF_TASK)
+			batch->entries.items[i].value += before;
 	return 0;
 }
 
 static int handle_copies(struct lode_perf_replay *replay, struct lode_perf_batch *batch)
 {
-	if (!batch->copy_count)
+	if (!batch->copies.count)
 		return 0;
-	for (size_t i = 0; i < batch->entry_count; i++) {
-		struct lode_perf_entry *entry = &batch->entries[i];
+	for (size_t i = 0; i < batch->entries.count; i++) {
+		struct lode_perf_entry *entry = &batch->entries.items[i];
 		uint32_t number;
 
 		if (!lode_perf_has_copy(entry))
 			continue;
-		number = lode_perf_copies_add(&replay->copies, &batch->copies[entry->chain & ~LODE_PERF_COPIED]);
+		number = lode_perf_copies_add(&replay->copies,
+					      &batch->copies.items[entry->chain & ~LODE_PERF_COPIED]);
 		if (number == LODE_NONE)
 			return LODE_SYSTEM;
 		entry->chain = LODE_PERF_COPIED | number;
@@ -139,20 +139,20 @@ static int pack_changes(struct lode_perf_replay *replay)
 	struct lode_perf_change *kept = NULL;
 	size_t count = 0, capacity = 0;
 
-	if (replay->change_count < 1024 || replay->change_count < 2 * order->count)
+	if (replay->changes.count < 1024 || replay->changes.count < 2 * order->count)
 		return 0;
 	if (lode_grow(&kept, &capacity, order->count + 1, sizeof(*kept)) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < order->count; i++) {
 		if (order->entries[i].event != LODE_PERF_TASK)
 			continue;
-		kept[count] = replay->changes[order->entries[i].value];
+		kept[count] = replay->changes.items[order->entries[i].value];
 		order->entries[i].value = count++;
 	}
-	lode_free(replay->changes);
-	replay->changes = kept;
-	replay->change_count = count;
-	replay->change_capacity = capacity;
+	lode_free(replay->changes.items);
+	replay->changes.items = kept;
+	replay->changes.count = count;
+	replay->changes.capacity = capacity;
 	return 0;
 }
 
@@ -165,7 +165,7 @@ static int map_user(struct lode_perf_replay *replay, const struct lode_perf_chan
 
 	if (process == LODE_NONE)
 		return LODE_SYSTEM;
-	return lode_space_map(&replay->spaces, &replay->threads.processes[process].space, &mapping);
+	return lode_space_map(&replay->spaces, &replay->threads.processes.items[process].space, &mapping);
 }
 
 /*
@@ -213,15 +213,15 @@ static int fork_thread(struct lode_perf_replay *replay, const struct lode_perf_c
 	if (change->pid == change->parent_pid || !change->share_space ||
 	    threads->items[child].process == LODE_NONE || threads->items[parent].process == LODE_NONE)
 		return 0;
-	space = &threads->processes[threads->items[child].process].space;
+	space = &threads->processes.items[threads->items[child].process].space;
 	lode_space_clear(&replay->spaces, space);
-	*space = lode_space_fork(&replay->spaces, &threads->processes[threads->items[parent].process].space);
+	*space = lode_space_fork(&replay->spaces, &threads->processes.items[threads->items[parent].process].space);
 	return 0;
 }
 
 static const struct lode_perf_chain *recorded_chain(const struct lode_perf_replay *replay, uint32_t chain)
 {
-	return chain == LODE_NONE ? NULL : &replay->stacks.chains[chain];
+	return chain == LODE_NONE ? NULL : &replay->stacks.chains.items[chain];
 }
 
 static const struct lode_space *space_of(const struct lode_perf_replay *replay, uint32_t thread)
@@ -229,7 +229,7 @@ static const struct lode_space *space_of(const struct lode_perf_replay *replay, 
 	static const struct lode_space nowhere;
 	uint32_t process = replay->threads.items[thread].process;
 
-	return process == LODE_NONE ? &nowhere : &replay->threads.processes[process].space;
+	return process == LODE_NONE ? &nowhere : &replay->threads.processes.items[process].space;
 }
 
 /* The user's part has come: the stacks of the thread that wait for it are whole. */
@@ -288,7 +288,7 @@ static uint32_t event_name(struct lode_perf_replay *replay, uint16_t event)
 	uint32_t *place = &replay->event_names[event];
 
 	if (!*place)
-		*place = add_name(replay, replay->facts->events[event].name);
+		*place = add_name(replay, replay->facts->events.items[event].name);
 	return *place;
 }
 
@@ -351,7 +351,7 @@ static int add_waking(struct lode_perf_replay *replay, const struct lode_perf_en
  */
 static void set_cost(struct lode_perf_replay *replay, const struct lode_perf_entry *entry, struct lode_event *run)
 {
-	const struct lode_perf_event *event = &replay->facts->events[entry->event];
+	const struct lode_perf_event *event = &replay->facts->events.items[entry->event];
 
 	run->cost = event->layout.period ? entry->value : event->cost;
 	switch (event->costing) {
@@ -422,7 +422,7 @@ static int add_off_cpu(struct lode_perf_replay *replay, const struct lode_perf_e
 
 static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_entry *entry)
 {
-	const struct lode_perf_event *event = &replay->facts->events[entry->event];
+	const struct lode_perf_event *event = &replay->facts->events.items[entry->event];
 	uint32_t thread = lode_perf_threads_get(&replay->threads, entry->pid, entry->tid);
 	struct lode_event result = { .t = entry->time, .thread = thread, .waker = LODE_NONE, .cpu = entry->cpu };
 
@@ -459,7 +459,7 @@ static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_en
 static int start(struct lode_perf_replay *replay)
 {
 	replay->started = 1;
-	replay->event_names = lode_calloc(replay->facts->event_count, sizeof(*replay->event_names));
+	replay->event_names = lode_calloc(replay->facts->events.count, sizeof(*replay->event_names));
 	return replay->event_names ? lode_perf_images_start(&replay->images) : LODE_SYSTEM;
 }
 
@@ -470,7 +470,7 @@ static int play(struct lode_perf_replay *replay, size_t count)
 
 	for (size_t i = 0; i < count && code == 0; i++) {
 		if (entries[i].event == LODE_PERF_TASK) {
-			code = apply_change(replay, &replay->changes[entries[i].value]);
+			code = apply_change(replay, &replay->changes.items[entries[i].value]);
 			continue;
 		}
 		if (!replay->started && start(replay) < 0)
@@ -484,9 +484,9 @@ int lode_perf_replay_batch(struct lode_perf_replay *replay, struct lode_perf_bat
 {
 	size_t ready;
 
-	if (lode_perf_stacks_add_chains(&replay->stacks, batch->chains, batch->chain_count) < 0 ||
+	if (lode_perf_stacks_add_chains(&replay->stacks, batch->chains.items, batch->chains.count) < 0 ||
 	    handle_tasks(replay, batch) < 0 || handle_copies(replay, batch) < 0 ||
-	    lode_perf_order_add(&replay->order, batch->entries, batch->entry_count) < 0)
+	    lode_perf_order_add(&replay->order, batch->entries.items, batch->entries.count) < 0)
 		return LODE_SYSTEM;
 	if (!batch->round && !batch->last)
 		return 0;

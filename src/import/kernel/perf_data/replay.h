@@ -6,6 +6,7 @@
 #ifndef LODE_IMPORT_PERF_DATA_REPLAY_H
 #define LODE_IMPORT_PERF_DATA_REPLAY_H
 
+#include "base/array.h"
 #include "import/import.h"
 #include "import/kernel/perf_data/deferred_stacks.h"
 #include "import/kernel/perf_data/recorded_images.h"
@@ -46,11 +47,9 @@ struct lode_perf_replay {
 	struct lode_perf_threads threads;
 	struct lode_perf_order order;
 	struct lode_sched *sched;
-	struct lode_strings texts;        /* names of threads */
-	struct lode_perf_change *changes; /* those that wait; entries name them by number */
-	size_t change_count;
-	size_t change_capacity;
-	uint32_t *event_names; /* by event: string of the stream, 0 while not requested */
+	struct lode_strings texts;                   /* names of threads */
+	LODE_ARRAY(struct lode_perf_change) changes; /* those that wait; entries name them by number */
+	uint32_t *event_names;                       /* by event: string of the stream, 0 while not requested */
 	uint32_t syscall_names[LODE_PERF_SYSCALLS];
 	int started;    /* the first sample was seen */
 	int has_counts; /* there are runs whose cost is a count until the end */

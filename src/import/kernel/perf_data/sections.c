@@ -45,7 +45,7 @@ static int read_event(struct lode_perf_facts *facts, const unsigned char *bytes,
 		return 0;
 	}
 	*ids_left -= ids.size;
-	return lode_perf_facts_add_ids(facts, facts->event_count - 1, bytes + ids.offset, ids.size / 8);
+	return lode_perf_facts_add_ids(facts, facts->events.count - 1, bytes + ids.offset, ids.size / 8);
 }
 
 static int read_events(struct lode_perf_facts *facts, const unsigned char *bytes, size_t size, const char *name,

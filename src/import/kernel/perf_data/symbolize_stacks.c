@@ -46,6 +46,12 @@ static int find_symbol(const struct lode_process_image *image, uint64_t address,
 	       (image->kind == LODE_MAPPED_VDSO && lode_image_find(image->symbols, address + 1, symbol));
 }
 
+/* The image of a location. */
+static struct lode_process_image *image_of(const struct lode_perf_stacks *stacks, size_t location)
+{
+	return &stacks->images->table.items[stacks->locations.items[location].image];
+}
+
 static void look_up(const struct lode_process_image *image, uint64_t address, struct found *found)
 {
 	struct lode_symbol symbol;
@@ -69,11 +75,10 @@ static void look_up_piece(void *context, size_t piece)
 	struct lode_perf_stacks *stacks = translation->stacks;
 	size_t end = (piece + 1) * PIECE;
 
-	if (end > stacks->location_count)
-		end = stacks->location_count;
+	if (end > stacks->locations.count)
+		end = stacks->locations.count;
 	for (size_t i = piece * PIECE; i < end; i++)
-		look_up(&stacks->images->table.items[stacks->location_images[i]], stacks->addresses[i],
-			&translation->found[i]);
+		look_up(image_of(stacks, i), stacks->locations.items[i].address, &translation->found[i]);
 }
 
 /* ---- frames ---- */
@@ -96,7 +101,7 @@ static size_t write_hexadecimal(char *text, uint64_t number)
 static uint32_t frame_of(struct translation *translation, size_t location)
 {
 	struct lode_perf_stacks *stacks = translation->stacks;
-	struct lode_process_image *image = &stacks->images->table.items[stacks->location_images[location]];
+	struct lode_process_image *image = image_of(stacks, location);
 	const struct found *found = &translation->found[location];
 	struct lode_frames *frames = &translation->dictionary->frames;
 	uint32_t module;
@@ -116,7 +121,7 @@ static uint32_t frame_of(struct translation *translation, size_t location)
 
 static int make_frames(struct translation *translation)
 {
-	size_t count = translation->stacks->location_count;
+	size_t count = translation->stacks->locations.count;
 
 	lode_parallel(translation->options->jobs, (count + PIECE - 1) / PIECE, look_up_piece, translation);
 	for (size_t i = 0; i < count; i++) {
@@ -132,15 +137,15 @@ static int make_frames(struct translation *translation)
 static int ask_link(struct translation *translation, uint32_t location)
 {
 	struct lode_perf_stacks *stacks = translation->stacks;
-	const struct lode_process_image *image = &stacks->images->table.items[stacks->location_images[location]];
+	const struct lode_process_image *image = image_of(stacks, location);
 	int8_t *known = &translation->links[location];
 
 	if (*known != NOT_ASKED)
 		return *known;
 	if (image->symbols && lode_process_image_by_offset(image))
-		*known = (int8_t)lode_image_link_register(image->symbols,
-							  lode_process_image_address(image,
-										     stacks->addresses[location]));
+		*known = (int8_t)lode_image_link_register(
+			image->symbols,
+			lode_process_image_address(image, stacks->locations.items[location].address));
 	else
 		*known = -1;
 	return *known;
@@ -165,11 +170,12 @@ static int link_holds_caller(struct translation *translation, uint32_t location,
 static size_t inlined_at(struct translation *translation, uint32_t location, const char **names)
 {
 	struct lode_perf_stacks *stacks = translation->stacks;
-	const struct lode_process_image *image = &stacks->images->table.items[stacks->location_images[location]];
+	const struct lode_process_image *image = image_of(stacks, location);
 
 	if (!image->symbols || image->kind == LODE_MAPPED_ANONYMOUS)
 		return 0;
-	return lode_image_inlines(image->symbols, lode_process_image_address(image, stacks->addresses[location]),
+	return lode_image_inlines(image->symbols,
+				  lode_process_image_address(image, stacks->locations.items[location].address),
 				  names, INLINES);
 }
 
@@ -219,7 +225,7 @@ struct position {
 static int translate_call(struct translation *translation, uint32_t place, uint32_t start,
 			  struct position *position)
 {
-	uint32_t *calls = translation->stacks->calls;
+	uint32_t *calls = translation->stacks->calls.items;
 	uint32_t location = calls[place];
 	uint32_t link = place > start ? calls[place - 1] : 0;
 
@@ -237,7 +243,7 @@ static int translate_call(struct translation *translation, uint32_t place, uint3
 
 static int translate_stack(struct translation *translation, const struct lode_perf_stack *stack, uint32_t *node)
 {
-	uint32_t *calls = translation->stacks->calls;
+	uint32_t *calls = translation->stacks->calls.items;
 	struct position position = { 0, 0 };
 
 	if (stack->parent) {
@@ -276,16 +282,16 @@ static int translate(struct translation *translation)
 {
 	struct lode_perf_stacks *stacks = translation->stacks;
 
-	translation->found = lode_calloc(stacks->location_count, sizeof(*translation->found));
-	translation->frames = lode_calloc(stacks->location_count, sizeof(*translation->frames));
-	translation->links = lode_alloc(stacks->location_count);
+	translation->found = lode_calloc(stacks->locations.count, sizeof(*translation->found));
+	translation->frames = lode_calloc(stacks->locations.count, sizeof(*translation->frames));
+	translation->links = lode_alloc(stacks->locations.count);
 	translation->map = lode_calloc(stacks->count, sizeof(*translation->map));
 	if (translation->options->inlines &&
-	    !(translation->depths = lode_calloc(stacks->call_count, sizeof(*translation->depths))))
+	    !(translation->depths = lode_calloc(stacks->calls.count, sizeof(*translation->depths))))
 		return LODE_SYSTEM;
 	if (!translation->found || !translation->frames || !translation->links || !translation->map)
 		return LODE_SYSTEM;
-	memset(translation->links, NOT_ASKED, stacks->location_count);
+	memset(translation->links, NOT_ASKED, stacks->locations.count);
 	if (lode_perf_images_settle(stacks->images) < 0 || make_frames(translation) < 0)
 		return LODE_SYSTEM;
 	return translate_stacks(translation);

@@ -16,9 +16,9 @@ void lode_perf_threads_release(struct lode_perf_threads *threads)
 {
 	lode_free(threads->items);
 	lode_index_release(&threads->index);
-	lode_free(threads->tids);
+	lode_free(threads->tids.items);
 	lode_index_release(&threads->tid_index);
-	lode_free(threads->processes);
+	lode_free(threads->processes.items);
 	lode_index_release(&threads->process_index);
 	memset(threads, 0, sizeof(*threads));
 }
@@ -26,22 +26,22 @@ void lode_perf_threads_release(struct lode_perf_threads *threads)
 uint32_t lode_perf_threads_process(struct lode_perf_threads *threads, uint32_t pid)
 {
 	uint64_t hash = lode_hash_pair(0, pid);
-	uint32_t id = LODE_INDEX_FIND(i, &threads->process_index, hash, threads->processes[i].pid == pid);
+	uint32_t id = LODE_INDEX_FIND(i, &threads->process_index, hash, threads->processes.items[i].pid == pid);
 
 	if (id != LODE_NONE)
 		return id;
-	if (LODE_INDEX_APPEND(&threads->process_index, hash, threads->processes, threads->process_count,
-			      threads->process_capacity,
-			      (struct lode_perf_process){ pid, lode_space_empty(threads->spaces) }) < 0)
+	if (LODE_INDEX_PUSH(&threads->process_index, hash, &threads->processes,
+			    (struct lode_perf_process){ pid, lode_space_empty(threads->spaces) }) < 0)
 		return LODE_NONE;
-	return (uint32_t)threads->process_count - 1;
+	return (uint32_t)threads->processes.count - 1;
 }
 
 static struct lode_perf_tid *find_tid(const struct lode_perf_threads *threads, uint32_t tid)
 {
-	uint32_t id = LODE_INDEX_FIND(i, &threads->tid_index, lode_hash_pair(1, tid), threads->tids[i].tid == tid);
+	uint32_t id =
+		LODE_INDEX_FIND(i, &threads->tid_index, lode_hash_pair(1, tid), threads->tids.items[i].tid == tid);
 
-	return id == LODE_NONE ? NULL : &threads->tids[id];
+	return id == LODE_NONE ? NULL : &threads->tids.items[id];
 }
 
 /* From now on `tid` is this thread. */
@@ -53,14 +53,13 @@ static int set_tid(struct lode_perf_threads *threads, uint32_t tid, uint32_t thr
 		place->thread = thread;
 		return 0;
 	}
-	return LODE_INDEX_APPEND(&threads->tid_index, lode_hash_pair(1, tid), threads->tids, threads->tid_count,
-				 threads->tid_capacity, (struct lode_perf_tid){ tid, thread });
+	return LODE_INDEX_PUSH(&threads->tid_index, lode_hash_pair(1, tid), &threads->tids,
+			       (struct lode_perf_tid){ tid, thread });
 }
 
 static uint32_t add_thread(struct lode_perf_threads *threads, uint32_t pid, uint32_t tid)
 {
-	if (lode_grow(&threads->items, &threads->capacity, threads->count + 1, sizeof(*threads->items)) < 0 ||
-	    set_tid(threads, tid, (uint32_t)threads->count) < 0)
+	if (LODE_RESERVE(threads, 1) < 0 || set_tid(threads, tid, (uint32_t)threads->count) < 0)
 		return LODE_NONE;
 	threads->items[threads->count] = (struct lode_perf_thread){ pid, tid, LODE_NONE, 0, 0 };
 	return (uint32_t)threads->count++;

@@ -6,6 +6,7 @@
 #ifndef LODE_IMPORT_PERF_DATA_THREADS_H
 #define LODE_IMPORT_PERF_DATA_THREADS_H
 
+#include "base/array.h"
 #include "base/hash_index.h"
 #include "process/address_spaces.h"
 
@@ -30,17 +31,11 @@ struct lode_perf_tid {
 
 struct lode_perf_threads {
 	struct lode_spaces *spaces;
-	struct lode_perf_thread *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_perf_thread);
 	struct lode_index index; /* (pid, tid) */
-	struct lode_perf_tid *tids;
-	size_t tid_count;
-	size_t tid_capacity;
+	LODE_ARRAY(struct lode_perf_tid) tids;
 	struct lode_index tid_index;
-	struct lode_perf_process *processes;
-	size_t process_count;
-	size_t process_capacity;
+	LODE_ARRAY(struct lode_perf_process) processes;
 	struct lode_index process_index;
 	uint32_t last; /* the thread requested last; LODE_NONE: none */
 };

@@ -155,8 +155,7 @@ static int read_format(struct lode_perf_tracepoints *tracepoints, const char *sy
 		return 0;
 	tracepoint.name = lode_arena_text(arena, name.text, name.length);
 	if (!tracepoint.name ||
-	    LODE_INDEX_APPEND(&tracepoints->index, lode_hash_u64(tracepoint.id), tracepoints->items,
-			      tracepoints->count, tracepoints->capacity, tracepoint) < 0)
+	    LODE_INDEX_PUSH(&tracepoints->index, lode_hash_u64(tracepoint.id), tracepoints, tracepoint) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #define LODE_IMPORT_PERF_DATA_TRACEPOINT_FORMATS_H
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "base/hash_index.h"
 #include "base/notes.h"
@@ -39,9 +40,7 @@ struct lode_perf_tracepoint {
 };
 
 struct lode_perf_tracepoints {
-	struct lode_perf_tracepoint *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_perf_tracepoint);
 	struct lode_index index; /* by id */
 };
 

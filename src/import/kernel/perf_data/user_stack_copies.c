@@ -23,8 +23,7 @@ static uint32_t claim_place(struct lode_perf_copies *copies)
 		copies->free = copies->items[place - 1].chain;
 		return place - 1;
 	}
-	if (copies->count >= LODE_PERF_CHAIN_MARK - 1 ||
-	    lode_grow(&copies->items, &copies->capacity, copies->count + 1, sizeof(*copies->items)) < 0)
+	if (copies->count >= LODE_PERF_CHAIN_MARK - 1 || LODE_RESERVE(copies, 1) < 0)
 		return LODE_NONE;
 	return (uint32_t)copies->count++;
 }

@@ -10,6 +10,7 @@
 #ifndef LODE_IMPORT_PERF_DATA_USER_STACK_COPIES_H
 #define LODE_IMPORT_PERF_DATA_USER_STACK_COPIES_H
 
+#include "base/array.h"
 #include "process/unwinder.h"
 
 /* Bytes of their own that waiting copies may have together. Recorders end a round long before. */
@@ -28,9 +29,7 @@ struct lode_perf_copy {
 };
 
 struct lode_perf_copies {
-	struct lode_perf_copy *items; /* those that wait, by number, and free places */
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_perf_copy); /* those that wait, by number, and free places */
 	uint32_t free; /* chain of free places by their `chain`, the number plus one; 0: none */
 	size_t bytes;  /* that the copies own */
 	size_t limit;  /* of these; 0: LODE_PERF_COPIES_LIMIT */

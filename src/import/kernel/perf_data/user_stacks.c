@@ -22,7 +22,7 @@ void lode_perf_user_stacks_init(struct lode_perf_user_stacks *stacks, struct lod
 void lode_perf_user_stacks_release(struct lode_perf_user_stacks *stacks)
 {
 	lode_perf_chains_release(&stacks->chains);
-	lode_free(stacks->unwinding);
+	lode_free(stacks->unwinding.items);
 	lode_free(stacks->frames);
 	lode_free(stacks->ips);
 	memset(stacks, 0, sizeof(*stacks));
@@ -52,14 +52,13 @@ static int load_table(struct lode_perf_user_stacks *stacks, uint32_t image, stru
 /* The row of an image, with its table once that was requested; NULL when memory has run out. */
 static struct lode_perf_unwinding *unwinding_of(struct lode_perf_user_stacks *stacks, uint32_t image)
 {
-	if (LODE_GROW(stacks->unwinding, stacks->unwinding_capacity, (size_t)image + 1) < 0)
+	struct lode_perf_unwinding *unwinding =
+		LODE_PLACE(&stacks->unwinding, image, (struct lode_perf_unwinding){ 0 });
+
+	if (!unwinding ||
+	    (unwinding->state == LODE_PERF_UNWIND_NOT_ASKED && load_table(stacks, image, unwinding) < 0))
 		return NULL;
-	for (; stacks->unwinding_count <= image; stacks->unwinding_count++)
-		stacks->unwinding[stacks->unwinding_count] = (struct lode_perf_unwinding){ 0 };
-	if (stacks->unwinding[image].state == LODE_PERF_UNWIND_NOT_ASKED &&
-	    load_table(stacks, image, &stacks->unwinding[image]) < 0)
-		return NULL;
-	return &stacks->unwinding[image];
+	return unwinding;
 }
 
 /* ---- what a walk needs ---- */
@@ -141,7 +140,7 @@ static int find_code(void *context, uint64_t address, const struct lode_unwind_t
 static void count_failure(struct lode_perf_user_stacks *stacks, uint32_t image,
 			  enum lode_perf_unwind_failure failure)
 {
-	stacks->unwinding[image].failures[failure]++;
+	stacks->unwinding.items[image].failures[failure]++;
 }
 
 /* A stack through a file that was not found lacks calls even where its frame pointers lead to the start. */
@@ -150,7 +149,7 @@ static void count_end(const struct walk *walk, enum lode_unwind_end end)
 	struct lode_perf_user_stacks *stacks = walk->stacks;
 	int is_tableless = walk->tableless != LODE_NONE;
 
-	if (is_tableless && stacks->unwinding[walk->tableless].state == LODE_PERF_UNWIND_MISSING)
+	if (is_tableless && stacks->unwinding.items[walk->tableless].state == LODE_PERF_UNWIND_MISSING)
 		count_failure(stacks, walk->tableless, LODE_PERF_FILE_MISSING);
 	else if (end == LODE_UNWIND_WHOLE)
 		return;
@@ -179,8 +178,8 @@ static void note_failure(const struct lode_perf_user_stacks *stacks, enum lode_p
 	uint64_t count = 0, most = 0;
 	const char *path = NULL;
 
-	for (size_t i = 0; i < stacks->unwinding_count; i++) {
-		uint64_t own = stacks->unwinding[i].failures[failure];
+	for (size_t i = 0; i < stacks->unwinding.count; i++) {
+		uint64_t own = stacks->unwinding.items[i].failures[failure];
 
 		count += own;
 		if (own > most && *stacks->images->table.items[i].path)

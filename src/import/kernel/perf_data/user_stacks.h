@@ -6,6 +6,7 @@
 #ifndef LODE_IMPORT_PERF_DATA_USER_STACKS_H
 #define LODE_IMPORT_PERF_DATA_USER_STACKS_H
 
+#include "base/array.h"
 #include "import/kernel/perf_data/distinct_chains.h"
 #include "import/kernel/perf_data/user_stack_copies.h"
 #include "import/kernel/perf_data/recorded_images.h"
@@ -51,9 +52,7 @@ struct lode_perf_code {
 struct lode_perf_user_stacks {
 	struct lode_perf_images *images;
 	const struct lode_spaces *spaces;
-	struct lode_perf_unwinding *unwinding; /* by image, as far as was needed */
-	size_t unwinding_count;
-	size_t unwinding_capacity;
+	LODE_ARRAY(struct lode_perf_unwinding) unwinding; /* by image, as far as was needed */
 	struct lode_perf_code known[LODE_PERF_CODE_PARTS];
 	struct lode_perf_chains chains;   /* what was unwound */
 	struct lode_unwind_frame *frames; /* room for the longest stack */
