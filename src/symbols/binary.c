@@ -259,7 +259,7 @@ static void note_missing(const struct lode_image *image, const struct found *fou
 		what = "binaries not found, only their debug files: file offsets are guessed";
 	if (!found->has_binary)
 		lode_notes_add(image->options->notes, 1, what,
-			       image->kind == LODE_IMAGE_KERNEL ? "vmlinux" : image->paths[0]);
+			       image->kind == LODE_IMAGE_KERNEL ? "vmlinux" : image->paths.items[0]);
 }
 
 static int make_table(const struct found *found, struct lode_table *table)
@@ -373,7 +373,7 @@ int lode_image_load_binary(struct lode_image *image)
 	int code;
 
 	if (image->cache[0]) {
-		path = lode_cache_path(image->cache, image->build_id, image->paths[0], "symbols");
+		path = lode_cache_path(image->cache, image->build_id, image->paths.items[0], "symbols");
 		if (!path)
 			return LODE_SYSTEM;
 	}

@@ -66,7 +66,7 @@ static const char *why_undecoded(const struct reader *reader)
 /* The first mark behind an address. */
 static size_t mark_behind(const struct lode_linker_symbols *symbols, uint64_t address)
 {
-	return LODE_BISECT(i, 0, symbols->mark_count, symbols->marks[i].address <= address);
+	return LODE_BISECT(i, 0, symbols->marks.count, symbols->marks.items[i].address <= address);
 }
 
 static void decode_run(struct reader *reader, const struct lode_plan_piece *piece, uint64_t from, uint64_t to)
@@ -98,16 +98,17 @@ static void decode_piece(struct reader *reader, const struct lode_plan_piece *pi
 	size_t next = mark_behind(symbols, piece->address);
 	uint64_t end = piece->address + (piece->end - piece->start);
 	uint64_t from = piece->address;
-	int is_data = next && symbols->marks[next - 1].is_data && symbols->marks[next - 1].address == from;
+	int is_data = next && symbols->marks.items[next - 1].is_data &&
+		      symbols->marks.items[next - 1].address == from;
 
 	reader->steps.count = 0;
-	for (; next < symbols->mark_count && symbols->marks[next].address < end; next++) {
-		if (symbols->marks[next].is_data == is_data)
+	for (; next < symbols->marks.count && symbols->marks.items[next].address < end; next++) {
+		if (symbols->marks.items[next].is_data == is_data)
 			continue;
 		if (!is_data)
-			decode_run(reader, piece, from, symbols->marks[next].address);
-		from = symbols->marks[next].address;
-		is_data = symbols->marks[next].is_data;
+			decode_run(reader, piece, from, symbols->marks.items[next].address);
+		from = symbols->marks.items[next].address;
+		is_data = symbols->marks.items[next].is_data;
 	}
 	if (!is_data)
 		decode_run(reader, piece, from, end);
@@ -141,7 +142,7 @@ static void add_offset(struct reader *reader, uint64_t offset, uint32_t *count)
 
 static void add_callee(struct reader *reader, uint32_t function, uint32_t callee)
 {
-	size_t place = callee & LODE_CODE_IMPORT ? reader->plan.function_count + (callee & ~LODE_CODE_IMPORT)
+	size_t place = callee & LODE_CODE_IMPORT ? reader->plan.functions.count + (callee & ~LODE_CODE_IMPORT)
 						 : callee;
 	struct lode_code *code = reader->code;
 
@@ -250,7 +251,7 @@ static void handle_entries(struct reader *reader, uint32_t number)
 
 	function->first_entry = (uint32_t)reader->code->offset_count;
 	for (size_t i = reader->first[number]; i < reader->first[number + 1]; i++) {
-		const struct lode_plan_piece *piece = &reader->plan.pieces[reader->order[i]];
+		const struct lode_plan_piece *piece = &reader->plan.pieces.items[reader->order[i]];
 
 		if (!piece->entry)
 			continue;
@@ -273,7 +274,7 @@ static void handle_function(struct reader *reader, uint32_t number)
 		return;
 	}
 	for (size_t i = reader->first[number]; i < reader->first[number + 1] && !reader->failed; i++) {
-		const struct lode_plan_piece *piece = &reader->plan.pieces[reader->order[i]];
+		const struct lode_plan_piece *piece = &reader->plan.pieces.items[reader->order[i]];
 
 		decode_piece(reader, piece);
 		for (size_t step = 0; step < reader->steps.count && !reader->failed; step++)
@@ -315,14 +316,15 @@ static void settle_cold(struct reader *reader)
 	struct lode_code_plan *plan = &reader->plan;
 	size_t left = 0;
 
-	for (size_t i = 0; i < plan->piece_count; i++)
-		left += plan->pieces[i].cold;
-	for (size_t i = 0; left && !reader->code->undecoded && i < plan->piece_count && !reader->failed; i++)
-		if (plan->pieces[i].function < LODE_CODE_IMPORT && !plan->pieces[i].cold && !plan->pieces[i].stub)
-			adopt_targets(reader, &plan->pieces[i]);
-	for (size_t i = 0; left && i < plan->piece_count && !reader->failed; i++)
-		if (plan->pieces[i].cold && plan->pieces[i].function == LODE_NONE)
-			make_own_function(reader, &plan->pieces[i]);
+	for (size_t i = 0; i < plan->pieces.count; i++)
+		left += plan->pieces.items[i].cold;
+	for (size_t i = 0; left && !reader->code->undecoded && i < plan->pieces.count && !reader->failed; i++)
+		if (plan->pieces.items[i].function < LODE_CODE_IMPORT && !plan->pieces.items[i].cold &&
+		    !plan->pieces.items[i].stub)
+			adopt_targets(reader, &plan->pieces.items[i]);
+	for (size_t i = 0; left && i < plan->pieces.count && !reader->failed; i++)
+		if (plan->pieces.items[i].cold && plan->pieces.items[i].function == LODE_NONE)
+			make_own_function(reader, &plan->pieces.items[i]);
 }
 
 /* ---- names ---- */
@@ -415,10 +417,10 @@ static void handle_shown_names(struct reader *reader)
 	struct owned *owned = reader->owned;
 	struct lode_buffer name = { 0 };
 
-	for (size_t i = 0; i < reader->plan.function_count && !reader->failed; i++) {
+	for (size_t i = 0; i < reader->plan.functions.count && !reader->failed; i++) {
 		uint32_t text;
 
-		show_name(reader, reader->plan.functions[i], &name);
+		show_name(reader, reader->plan.functions.items[i], &name);
 		reader->failed |= name.failed;
 		text = name.failed ? LODE_NONE : lode_strings_add(&owned->texts, name.bytes, name.size);
 		name_function(reader, &owned->named, &owned->named_capacity, text, (uint32_t)i);
@@ -448,20 +450,20 @@ static void find_main(struct reader *reader)
 static int order_pieces(struct reader *reader)
 {
 	const struct lode_code_plan *plan = &reader->plan;
-	size_t *first = lode_calloc(plan->function_count + 2, sizeof(*first));
+	size_t *first = lode_calloc(plan->functions.count + 2, sizeof(*first));
 
 	reader->first = first;
-	reader->order = lode_realloc(NULL, plan->piece_count + 1, sizeof(*reader->order));
+	reader->order = lode_realloc(NULL, plan->pieces.count + 1, sizeof(*reader->order));
 	if (!first || !reader->order)
 		return LODE_SYSTEM;
-	for (size_t i = 0; i < plan->piece_count; i++)
-		if (plan->pieces[i].function < LODE_CODE_IMPORT && !plan->pieces[i].stub)
-			first[plan->pieces[i].function + 2]++;
-	for (size_t i = 2; i < plan->function_count + 2; i++)
+	for (size_t i = 0; i < plan->pieces.count; i++)
+		if (plan->pieces.items[i].function < LODE_CODE_IMPORT && !plan->pieces.items[i].stub)
+			first[plan->pieces.items[i].function + 2]++;
+	for (size_t i = 2; i < plan->functions.count + 2; i++)
 		first[i] += first[i - 1];
-	for (size_t i = 0; i < plan->piece_count; i++)
-		if (plan->pieces[i].function < LODE_CODE_IMPORT && !plan->pieces[i].stub)
-			reader->order[first[plan->pieces[i].function + 1]++] = (uint32_t)i;
+	for (size_t i = 0; i < plan->pieces.count; i++)
+		if (plan->pieces.items[i].function < LODE_CODE_IMPORT && !plan->pieces.items[i].stub)
+			reader->order[first[plan->pieces.items[i].function + 1]++] = (uint32_t)i;
 	return 0;
 }
 
@@ -470,11 +472,11 @@ static int copy_pieces(struct reader *reader)
 	const struct lode_code_plan *plan = &reader->plan;
 	struct lode_code *code = reader->code;
 
-	code->pieces = lode_calloc(plan->piece_count + 1, sizeof(*code->pieces));
+	code->pieces = lode_calloc(plan->pieces.count + 1, sizeof(*code->pieces));
 	if (!code->pieces)
 		return LODE_SYSTEM;
-	for (size_t i = 0; i < plan->piece_count; i++) {
-		const struct lode_plan_piece *piece = &plan->pieces[i];
+	for (size_t i = 0; i < plan->pieces.count; i++) {
+		const struct lode_plan_piece *piece = &plan->pieces.items[i];
 
 		if (piece->function < LODE_CODE_IMPORT && !piece->stub)
 			code->pieces[code->piece_count++] =
@@ -508,12 +510,12 @@ static int read_all(struct reader *reader)
 	struct lode_code *code = reader->code;
 
 	settle_cold(reader);
-	code->functions = lode_calloc(plan->function_count + 1, sizeof(*code->functions));
-	reader->seen = lode_calloc(plan->function_count + plan->imports.count, sizeof(*reader->seen));
+	code->functions = lode_calloc(plan->functions.count + 1, sizeof(*code->functions));
+	reader->seen = lode_calloc(plan->functions.count + plan->imports.count, sizeof(*reader->seen));
 	if (reader->failed || !code->functions || !reader->seen || order_pieces(reader) < 0 ||
 	    copy_pieces(reader) < 0 || copy_imports(reader) < 0)
 		return LODE_SYSTEM;
-	code->count = plan->function_count;
+	code->count = plan->functions.count;
 	for (uint32_t i = 0; i < code->count && !reader->failed; i++)
 		handle_function(reader, i);
 	handle_linker_names(reader);

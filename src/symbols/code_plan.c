@@ -43,13 +43,13 @@ static int load_table(struct lode_code_plan *plan, const char *path)
 	plan->image.options = &options;
 	plan->image.cache = "";
 	plan->image.build_id = no_id;
-	plan->image.paths = &own;
-	plan->image.path_count = 1;
+	plan->image.paths.items = &own;
+	plan->image.paths.count = 1;
 	if (own)
 		code = lode_image_load_binary(&plan->image);
 	plan->image.options = NULL;
 	plan->image.build_id = NULL;
-	plan->image.paths = NULL;
+	plan->image.paths.items = NULL;
 	lode_free(own);
 	return code;
 }
@@ -115,23 +115,18 @@ static int is_linkage(const struct linkage *linkage, uint64_t address)
 static int add_piece(struct lode_code_plan *plan, uint64_t start, uint64_t end, uint32_t record)
 {
 	const struct lode_load *load = lode_code_plan_load(plan, start);
-	struct lode_plan_piece *piece;
 
 	if (!load || !load->executable)
 		return 0;
 	if (end - load->address > load->size)
 		end = load->address + load->size;
-	if (LODE_GROW(plan->pieces, plan->piece_capacity, plan->piece_count + 1) < 0)
-		return LODE_SYSTEM;
-	piece = &plan->pieces[plan->piece_count++];
-	*piece = (struct lode_plan_piece){
-		.start = start - load->address + load->offset,
-		.end = end - load->address + load->offset,
-		.address = start,
-		.record = record,
-		.function = LODE_NONE,
-	};
-	return 0;
+	return LODE_PUSH(&plan->pieces, (struct lode_plan_piece){
+						.start = start - load->address + load->offset,
+						.end = end - load->address + load->offset,
+						.address = start,
+						.record = record,
+						.function = LODE_NONE,
+					});
 }
 
 static int find_pieces(struct lode_code_plan *plan)
@@ -165,12 +160,12 @@ static void order_pieces(struct lode_code_plan *plan)
 {
 	size_t kept = 0;
 
-	if (plan->piece_count)
-		qsort(plan->pieces, plan->piece_count, sizeof(*plan->pieces), compare_pieces);
-	for (size_t i = 0; i < plan->piece_count; i++)
-		if (!kept || plan->pieces[i].start >= plan->pieces[kept - 1].end)
-			plan->pieces[kept++] = plan->pieces[i];
-	plan->piece_count = kept;
+	if (plan->pieces.count)
+		qsort(plan->pieces.items, plan->pieces.count, sizeof(*plan->pieces.items), compare_pieces);
+	for (size_t i = 0; i < plan->pieces.count; i++)
+		if (!kept || plan->pieces.items[i].start >= plan->pieces.items[kept - 1].end)
+			plan->pieces.items[kept++] = plan->pieces.items[i];
+	plan->pieces.count = kept;
 }
 
 static int make_pages(struct lode_code_plan *plan)
@@ -182,7 +177,8 @@ static int make_pages(struct lode_code_plan *plan)
 	if (!plan->pages)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < plan->page_count; i++) {
-		while (piece < plan->piece_count && plan->pieces[piece].end <= (uint64_t)i << LODE_PLAN_PAGE_BITS)
+		while (piece < plan->pieces.count &&
+		       plan->pieces.items[piece].end <= (uint64_t)i << LODE_PLAN_PAGE_BITS)
 			piece++;
 		plan->pages[i] = (uint32_t)piece;
 	}
@@ -209,11 +205,9 @@ static uint32_t chosen_function(const struct lode_code_plan *plan, const char *n
 
 uint32_t lode_code_plan_add(struct lode_code_plan *plan, uint32_t record)
 {
-	if (plan->function_count >= LODE_CODE_IMPORT - 1 ||
-	    LODE_GROW(plan->functions, plan->function_capacity, plan->function_count + 1) < 0)
+	if (plan->functions.count >= LODE_CODE_IMPORT - 1 || LODE_PUSH(&plan->functions, record) < 0)
 		return LODE_NONE;
-	plan->functions[plan->function_count] = record;
-	return (uint32_t)plan->function_count++;
+	return (uint32_t)plan->functions.count - 1;
 }
 
 static int number_piece(struct lode_code_plan *plan, struct lode_plan_piece *piece,
@@ -246,13 +240,13 @@ static int number_pieces(struct lode_code_plan *plan, const struct lode_code_kin
 
 	for (size_t i = 0; i < table->count; i++)
 		numbers[i] = LODE_NONE;
-	for (size_t i = 0; i < plan->piece_count && code == 0; i++)
-		code = number_piece(plan, &plan->pieces[i], kin, numbers);
-	for (size_t i = 0; i < plan->piece_count && code == 0; i++) {
-		const char *name = lode_table_text(table, table->records[plan->pieces[i].record].name);
+	for (size_t i = 0; i < plan->pieces.count && code == 0; i++)
+		code = number_piece(plan, &plan->pieces.items[i], kin, numbers);
+	for (size_t i = 0; i < plan->pieces.count && code == 0; i++) {
+		const char *name = lode_table_text(table, table->records[plan->pieces.items[i].record].name);
 
-		if (plan->pieces[i].stub && lode_starts_with(name, "*ABS*"))
-			plan->pieces[i].function = chosen_function(plan, name);
+		if (plan->pieces.items[i].stub && lode_starts_with(name, "*ABS*"))
+			plan->pieces.items[i].function = chosen_function(plan, name);
 	}
 	return code;
 }
@@ -299,13 +293,13 @@ static void close_file(struct lode_elf *elf)
 void lode_code_plan_release(struct lode_code_plan *plan)
 {
 	lode_strings_release(&plan->imports);
-	lode_free(plan->functions);
+	lode_free(plan->functions.items);
 	lode_free(plan->loads);
 	lode_free(plan->pages);
-	lode_free(plan->pieces);
-	lode_free(plan->slots);
+	lode_free(plan->pieces.items);
+	lode_free(plan->slots.items);
 	lode_free(plan->symbols.items);
-	lode_free(plan->symbols.marks);
+	lode_free(plan->symbols.marks.items);
 	lode_table_release(&plan->image.table);
 	lode_origin_release(&plan->image.origin);
 	close_file(&plan->packed_file);

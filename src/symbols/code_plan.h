@@ -5,6 +5,7 @@
 #ifndef LODE_SYMBOLS_CODE_PLAN_H
 #define LODE_SYMBOLS_CODE_PLAN_H
 
+#include "base/array.h"
 #include "base/strings.h"
 #include "symbols/code.h"
 #include "symbols/elf.h"
@@ -20,20 +21,17 @@ struct lode_linker_symbol {
 	uint32_t unit;    /* the file it was compiled from; LODE_NONE: known to all */
 };
 
+/* Where code and data begin in turns, by address. */
+struct lode_code_mark {
+	uint64_t address;
+	int is_data;
+};
+
 struct lode_linker_symbols {
-	struct lode_linker_symbol *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_linker_symbol);
 	size_t exported; /* the first ones are those that other binaries can import, best first */
-	/* aarch64: where code and data begin in turns, by address. */
-	struct lode_code_mark {
-		uint64_t address;
-		int is_data;
-	} * marks;
-	size_t mark_count;
-	size_t mark_capacity;
-	uint64_t budget; /* bytes of names that may still be taken */
-	int failed;      /* memory ran out */
+	LODE_ARRAY(struct lode_code_mark) marks; /* aarch64 */
+	uint64_t budget;                         /* bytes of names that may still be taken */
 };
 
 struct lode_plan_piece {
@@ -47,6 +45,11 @@ struct lode_plan_piece {
 	uint8_t cold;      /* without a name, and begins with a frame: a part of some function */
 };
 
+struct lode_code_slot {
+	uint64_t address;
+	uint32_t import;
+};
+
 struct lode_code_plan {
 	struct lode_map map;
 	struct lode_elf elf; /* the binary */
@@ -55,23 +58,14 @@ struct lode_code_plan {
 	struct lode_buffer packed;
 	struct lode_image image;
 	struct lode_linker_symbols symbols;
-	struct lode_plan_piece *pieces; /* by start; they do not overlap */
-	size_t piece_count;
-	size_t piece_capacity;
+	LODE_ARRAY(struct lode_plan_piece) pieces; /* by start; they do not overlap */
 	uint32_t *pages; /* the first piece that ends behind the start of each page of the file */
 	size_t page_count;
 	struct lode_load *loads; /* code, by address */
 	size_t load_count;
-	uint32_t *functions; /* the record of each */
-	size_t function_count;
-	size_t function_capacity;
-	struct lode_strings imports; /* number n is id n + 1 */
-	struct lode_code_slot {
-		uint64_t address;
-		uint32_t import;
-	} * slots; /* by address */
-	size_t slot_count;
-	size_t slot_capacity;
+	LODE_ARRAY(uint32_t) functions;          /* the record of each */
+	struct lode_strings imports;             /* number n is id n + 1 */
+	LODE_ARRAY(struct lode_code_slot) slots; /* by address */
 };
 
 /* Opens the file and reads all but the instructions. The plan must be released also after a failure. */

@@ -33,12 +33,14 @@ struct lode_plan_piece *lode_code_plan_at(const struct lode_code_plan *plan, uin
 		return NULL;
 	offset = address - load->address + load->offset;
 	i = plan->pages[offset >> LODE_PLAN_PAGE_BITS];
-	while (i < plan->piece_count && plan->pieces[i].end <= offset)
+	while (i < plan->pieces.count && plan->pieces.items[i].end <= offset)
 		i++;
-	if (i == plan->piece_count || plan->pieces[i].start > offset)
+	if (i == plan->pieces.count || plan->pieces.items[i].start > offset)
 		return NULL;
 	/* Bytes that are mapped twice are a piece at only one of their addresses. */
-	return plan->pieces[i].address == address - (offset - plan->pieces[i].start) ? &plan->pieces[i] : NULL;
+	return plan->pieces.items[i].address == address - (offset - plan->pieces.items[i].start)
+		       ? &plan->pieces.items[i]
+		       : NULL;
 }
 
 uint32_t lode_code_plan_import(struct lode_code_plan *plan, const char *name)

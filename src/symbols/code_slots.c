@@ -44,8 +44,7 @@ static uint32_t import_of(struct lode_code_plan *plan, const struct lode_relocat
 
 static void add_slot(struct lode_code_plan *plan, uint64_t address, uint32_t import)
 {
-	if (LODE_APPEND(plan->slots, plan->slot_count, plan->slot_capacity,
-			(struct lode_code_slot){ address, import }) < 0)
+	if (LODE_PUSH(&plan->slots, (struct lode_code_slot){ address, import }) < 0)
 		plan->symbols.failed = 1;
 }
 
@@ -80,8 +79,8 @@ int lode_code_read_slots(struct lode_code_plan *plan)
 {
 	read_section(plan, ".rela.plt");
 	read_section(plan, ".rela.dyn");
-	if (plan->slot_count)
-		qsort(plan->slots, plan->slot_count, sizeof(*plan->slots), compare_slots);
+	if (plan->slots.count)
+		qsort(plan->slots.items, plan->slots.count, sizeof(*plan->slots.items), compare_slots);
 	return plan->symbols.failed ? LODE_SYSTEM : 0;
 }
 
@@ -90,7 +89,7 @@ uint32_t lode_code_slot_import(const struct lode_code_plan *plan, uint64_t addre
 	struct lode_code_slot wanted = { address, 0 };
 	const struct lode_code_slot *found = NULL;
 
-	if (plan->slot_count)
-		found = bsearch(&wanted, plan->slots, plan->slot_count, sizeof(wanted), compare_slots);
+	if (plan->slots.count)
+		found = bsearch(&wanted, plan->slots.items, plan->slots.count, sizeof(wanted), compare_slots);
 	return found ? found->import : LODE_NONE;
 }

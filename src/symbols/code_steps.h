@@ -5,6 +5,7 @@
 #ifndef LODE_SYMBOLS_CODE_STEPS_H
 #define LODE_SYMBOLS_CODE_STEPS_H
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -27,10 +28,7 @@ struct lode_step {
 };
 
 struct lode_steps {
-	struct lode_step *items;
-	size_t count;
-	size_t capacity;
-	int failed; /* memory ran out */
+	LODE_ARRAY(struct lode_step);
 };
 
 /* A run of instructions. */
@@ -44,8 +42,7 @@ struct lode_code_run {
 
 static inline void lode_steps_add(struct lode_steps *steps, enum lode_step_kind kind, uint64_t at, uint64_t target)
 {
-	if (LODE_APPEND(steps->items, steps->count, steps->capacity, (struct lode_step){ kind, at, target }) < 0)
-		steps->failed = 1;
+	LODE_PUSH(steps, (struct lode_step){ kind, at, target });
 }
 
 /* Each appends the steps of a run. */

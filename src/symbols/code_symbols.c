@@ -58,16 +58,12 @@ static void add_symbol(struct lode_linker_symbols *symbols, uint64_t address, co
 		return;
 	if (version)
 		length = (size_t)(version - name);
-	if (LODE_APPEND(symbols->items, symbols->count, symbols->capacity,
-			(struct lode_linker_symbol){ address, name, (uint32_t)length, unit }) < 0)
-		symbols->failed = 1;
+	LODE_PUSH(symbols, (struct lode_linker_symbol){ address, name, (uint32_t)length, unit });
 }
 
 static void add_mark(struct lode_linker_symbols *symbols, uint64_t address, int is_data)
 {
-	if (LODE_APPEND(symbols->marks, symbols->mark_count, symbols->mark_capacity,
-			(struct lode_code_mark){ address, is_data }) < 0)
-		symbols->failed = 1;
+	LODE_PUSH(&symbols->marks, (struct lode_code_mark){ address, is_data });
 }
 
 static int is_mark(const char *name)
@@ -167,7 +163,7 @@ int lode_linker_symbols_read(struct lode_code_plan *plan)
 			 lode_elf_memory(&plan->packed_file, plan->packed.bytes, plan->packed.size) == 0)
 			read_symbols(symbols, &plan->packed_file);
 	}
-	if (symbols->mark_count)
-		qsort(symbols->marks, symbols->mark_count, sizeof(*symbols->marks), compare_marks);
-	return symbols->failed ? LODE_SYSTEM : 0;
+	if (symbols->marks.count)
+		qsort(symbols->marks.items, symbols->marks.count, sizeof(*symbols->marks.items), compare_marks);
+	return symbols->failed || symbols->marks.failed ? LODE_SYSTEM : 0;
 }

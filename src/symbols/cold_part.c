@@ -9,6 +9,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 
 /* Jumps that lead to a part by chance are fewer. */
 #define MIN_JUMPS 2
@@ -22,9 +23,7 @@ struct part {
 };
 
 struct parts {
-	struct part *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct part);
 };
 
 int lode_cfi_is_cold(const struct lode_cfi_function *function)
@@ -42,8 +41,7 @@ static int handle_function(void *context, const struct lode_cfi_function *functi
 
 	if (!lode_cfi_is_cold(function))
 		return 0;
-	return LODE_APPEND(parts->items, parts->count, parts->capacity,
-			   (struct part){ function->start, function->end, 0 });
+	return LODE_PUSH(parts, (struct part){ function->start, function->end, 0 });
 }
 
 static int by_start(const void *one, const void *other)

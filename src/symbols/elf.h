@@ -8,6 +8,7 @@
 #ifndef LODE_SYMBOLS_ELF_H
 #define LODE_SYMBOLS_ELF_H
 
+#include "base/array.h"
 #include "symbols/symbol_table.h"
 
 #include <gelf.h>
@@ -79,10 +80,7 @@ struct lode_elf_symbol {
 };
 
 struct lode_elf_symbols {
-	struct lode_elf_symbol *items;
-	size_t count;
-	size_t capacity;
-	int failed;
+	LODE_ARRAY(struct lode_elf_symbol);
 };
 
 void lode_elf_symbols_add(struct lode_elf_symbols *symbols, const struct lode_elf_symbol *symbol);

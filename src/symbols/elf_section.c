@@ -26,7 +26,6 @@ Elf_Scn *lode_elf_section(const struct lode_elf *elf, const char *name, GElf_Shd
 
 void lode_elf_symbols_add(struct lode_elf_symbols *symbols, const struct lode_elf_symbol *symbol)
 {
-	if (symbols->failed || symbols->count >= LODE_TABLE_LIMIT ||
-	    LODE_APPEND(symbols->items, symbols->count, symbols->capacity, *symbol) < 0)
+	if (symbols->count >= LODE_TABLE_LIMIT || LODE_PUSH(symbols, *symbol) < 0)
 		symbols->failed = 1;
 }

@@ -26,9 +26,9 @@ void lode_image_release(struct lode_image *image)
 	lode_arena_release(&image->text);
 	lode_free(image->names);
 	lode_free(image->inline_names);
-	for (size_t i = 0; i < image->path_count; i++)
-		lode_free(image->paths[i]);
-	lode_free(image->paths);
+	for (size_t i = 0; i < image->paths.count; i++)
+		lode_free(image->paths.items[i]);
+	lode_free(image->paths.items);
 	lode_free(image->build_id);
 	lode_free(image->reference_name);
 	pthread_mutex_destroy(&image->lock);
@@ -55,7 +55,7 @@ static int load_kind(struct lode_image *image)
 static void note_memory(const struct lode_image *image)
 {
 	lode_notes_add(image->options->notes, 1, "symbol tables not loaded because memory ran out",
-		       image->paths[0]);
+		       image->paths.items[0]);
 }
 
 static void load(struct lode_image *image)

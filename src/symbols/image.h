@@ -10,6 +10,7 @@
 #define LODE_SYMBOLS_IMAGE_H
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "symbols/kallsyms.h"
 #include "symbols/symbols.h"
 #include "symbols/symbol_table.h"
@@ -43,10 +44,8 @@ struct lode_image {
 	const struct lode_symbols_options *options; /* the symbolizer's */
 	const char *cache;                          /* cache folder, "" for none */
 	char *build_id;                             /* hexadecimal, "" */
-	char **paths;                               /* as recordings saw it; at least one */
-	size_t path_count;
-	size_t path_capacity;
-	char *reference_name; /* kernel */
+	LODE_ARRAY(char *) paths;                   /* as recordings saw it; at least one */
+	char *reference_name;                       /* kernel */
 	uint64_t reference;
 	uid_t owner; /* perf map: the user of its process, or LODE_PERF_MAP_OPEN */
 

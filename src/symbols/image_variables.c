@@ -38,7 +38,7 @@ static int add_symbol(struct lode_variables *variables, const GElf_Sym *symbol, 
 	if (!copy)
 		return LODE_SYSTEM;
 	variable.name = memcpy(copy, name, length + 1);
-	return LODE_APPEND(variables->items, variables->count, variables->capacity, variable);
+	return LODE_PUSH(variables, variable);
 }
 
 static int read_table(struct lode_variables *variables, const struct lode_elf *elf, uint32_t type)

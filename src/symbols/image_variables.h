@@ -6,6 +6,7 @@
 #define LODE_SYMBOLS_IMAGE_VARIABLES_H
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "symbols/symbols.h"
 
@@ -18,9 +19,7 @@ struct lode_variable {
 
 /* A zeroed struct has none. */
 struct lode_variables {
-	struct lode_variable *items; /* by start */
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_variable); /* by start */
 	struct lode_arena names;
 	uint64_t low; /* where the parts are that can be written to; image addresses */
 	uint64_t high;

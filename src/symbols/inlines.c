@@ -41,9 +41,7 @@ struct pass {
 	const struct lode_table *symbols; /* for the parts of the file that hold code */
 	struct lode_table_builder builder;
 	struct lode_index functions; /* by the entry of the function that was inlined */
-	struct function *known;
-	size_t known_count;
-	size_t known_capacity;
+	LODE_ARRAY(struct function) known;
 	struct lode_index texts; /* names by content: one function has an entry in many units */
 	uint64_t left;           /* entries that may still be visited */
 	uint64_t text_left;      /* bytes that names may still take */
@@ -102,15 +100,14 @@ static uint32_t name_of(struct pass *pass, Dwarf_Die *call)
 {
 	const void *entry = origin_of(call);
 	uint64_t hash = lode_hash_u64((uintptr_t)entry);
-	uint32_t known = LODE_INDEX_FIND(i, &pass->functions, hash, pass->known[i].entry == entry), offset;
+	uint32_t known = LODE_INDEX_FIND(i, &pass->functions, hash, pass->known.items[i].entry == entry), offset;
 	const char *name;
 
 	if (known != LODE_NONE)
-		return pass->known[known].name;
+		return pass->known.items[known].name;
 	name = function_name(call);
 	offset = intern(pass, name ? name : "?");
-	if (LODE_INDEX_APPEND(&pass->functions, hash, pass->known, pass->known_count, pass->known_capacity,
-			      (struct function){ entry, offset }) < 0)
+	if (LODE_INDEX_PUSH(&pass->functions, hash, &pass->known, (struct function){ entry, offset }) < 0)
 		pass->builder.failed = 1;
 	return offset;
 }
@@ -308,7 +305,7 @@ static int read_inlines(struct lode_image *image, const char *file, struct lode_
 	lode_notes_add(image->options->notes, pass.too_deep, "inlined functions nested too deeply", file);
 	code = lode_table_finish(&pass.builder, table);
 	lode_free(pass.stack);
-	lode_free(pass.known);
+	lode_free(pass.known.items);
 	lode_index_release(&pass.functions);
 	lode_index_release(&pass.texts);
 	lode_elf_close(&elf);

@@ -12,6 +12,7 @@
  *
  * Users without the privilege see zeros in place of all addresses.
  */
+#include "base/array.h"
 #include "symbols/image.h"
 
 #include "base/error.h"
@@ -29,9 +30,7 @@ struct line {
 };
 
 struct lines {
-	struct line *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct line);
 	const char *module; /* of the line before, in the text */
 	size_t module_length;
 	uint32_t module_name;
@@ -120,7 +119,7 @@ static int parse_line(struct lode_table_builder *builder, struct lines *lines, c
 		if (line.module == LODE_NONE)
 			note_reference(kallsyms, at, length, line.address);
 	}
-	if (lines->count >= LODE_TABLE_LIMIT || LODE_APPEND(lines->items, lines->count, lines->capacity, line) < 0)
+	if (lines->count >= LODE_TABLE_LIMIT || LODE_PUSH(lines, line) < 0)
 		builder->failed = 1;
 	return 1;
 }

@@ -215,7 +215,7 @@ static int load_kallsyms_file(struct lode_image *image, const char *path)
 
 static int add_path(struct lode_image *image, char *path)
 {
-	if (path && LODE_APPEND(image->paths, image->path_count, image->path_capacity, path) == 0)
+	if (path && LODE_PUSH(&image->paths, path) == 0)
 		return 0;
 	lode_free(path);
 	return LODE_SYSTEM;
@@ -286,8 +286,8 @@ int lode_image_load_kernel(struct lode_image *image)
 	char own[LODE_BUILD_ID_TEXT];
 	int code = LODE_BAD_INPUT;
 
-	if (image->paths[0][0])
-		return load_kallsyms_file(image, image->paths[0]);
+	if (image->paths.items[0][0])
+		return load_kallsyms_file(image, image->paths.items[0]);
 	running_build_id(own);
 	if (!image->build_id[0] || strcmp(image->build_id, own) == 0)
 		code = load_kallsyms_file(image, LIVE_KALLSYMS);

@@ -53,7 +53,7 @@ static int decode_mark(struct reading *reading, struct lode_cursor *body)
 		return 0;
 	mark.end = !strcmp(provider, "lode_end");
 	mark.name = lode_arena_text(&marks->arena, name, length);
-	if (!mark.name || LODE_APPEND(marks->items, marks->count, marks->capacity, mark) < 0)
+	if (!mark.name || LODE_PUSH(marks, mark) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }

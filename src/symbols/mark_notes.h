@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "base/array.h"
 
 struct lode_mark {
 	const char *name;
@@ -17,9 +18,7 @@ struct lode_mark {
 };
 
 struct lode_marks {
-	struct lode_mark *items; /* in the order of the file */
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_mark); /* in the order of the file */
 	struct lode_arena arena;
 };
 

@@ -112,7 +112,7 @@ int lode_perf_map_open(const char *path, uid_t owner, struct lode_error *error)
 
 static int read_map(const struct lode_image *image, struct lode_buffer *bytes, struct lode_error *error)
 {
-	const char *path = image->paths[0];
+	const char *path = image->paths.items[0];
 
 	if (image->owner == LODE_PERF_MAP_OPEN)
 		return lode_image_read_file(path, PERF_MAP_LIMIT, bytes, error);
@@ -124,7 +124,7 @@ int lode_image_load_perf_map(struct lode_image *image)
 {
 	struct lode_table_builder builder = { 0 };
 	struct lode_buffer bytes = { 0 };
-	const char *path = image->paths[0];
+	const char *path = image->paths.items[0];
 	struct lode_error error = { "" };
 	uint64_t skipped = 0;
 	int code = read_map(image, &bytes, &error);

@@ -56,12 +56,10 @@ static void add_candidate(struct lode_candidates *candidates, enum lode_candidat
 	if (candidates->failed || !describe(&candidate, path) || is_listed(candidates, role, path))
 		return;
 	candidate.path = lode_strdup(path);
-	if (!candidate.path || LODE_GROW(candidates->items, candidates->capacity, candidates->count + 1) < 0) {
+	if (!candidate.path || LODE_PUSH(candidates, candidate) < 0) {
 		lode_free(candidate.path);
 		candidates->failed = 1;
-		return;
 	}
-	candidates->items[candidates->count++] = candidate;
 }
 
 __attribute__((format(printf, 3, 4))) static void add_format(struct lode_candidates *candidates,
@@ -100,8 +98,8 @@ static void find_debug_in(struct lode_candidates *candidates, const struct lode_
 {
 	if (is_build_id(id))
 		add_format(candidates, LODE_CANDIDATE_DEBUG, "%s/.build-id/%.2s/%s.debug", folder, id, id + 2);
-	for (size_t i = 0; i < image->path_count; i++) {
-		const char *path = image->paths[i];
+	for (size_t i = 0; i < image->paths.count; i++) {
+		const char *path = image->paths.items[i];
 		int length = (int)path_length(path);
 
 		if (path[0] != '/')
@@ -161,8 +159,8 @@ void lode_candidates_find(struct lode_candidates *candidates, const struct lode_
 		lode_free(inside);
 	}
 	find_debug_in(candidates, image, id, SYSTEM_DEBUG_FOLDER);
-	for (size_t i = 0; i < image->path_count; i++)
-		find_binary(candidates, image, image->paths[i]);
+	for (size_t i = 0; i < image->paths.count; i++)
+		find_binary(candidates, image, image->paths.items[i]);
 	find_in_perf_cache(candidates, id);
 	if (is_build_id(id))
 		add_format(candidates, LODE_CANDIDATE_BINARY, "/usr/lib/.build-id/%.2s/%s", id, id + 2);
@@ -183,8 +181,8 @@ void lode_candidates_find_link(struct lode_candidates *candidates, const struct 
 		return;
 	for (; folder && *folder; folder++)
 		add_format(candidates, LODE_CANDIDATE_DEBUGLINK, "%s/%s", *folder, link);
-	for (size_t i = 0; i < image->path_count; i++) {
-		const char *path = image->paths[i];
+	for (size_t i = 0; i < image->paths.count; i++) {
+		const char *path = image->paths.items[i];
 		const char *slash = strrchr(path, '/');
 		int length = slash ? (int)(slash - path) : 0;
 

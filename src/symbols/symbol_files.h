@@ -5,6 +5,7 @@
 #ifndef LODE_SYMBOLS_SYMBOL_FILES_H
 #define LODE_SYMBOLS_SYMBOL_FILES_H
 
+#include "base/array.h"
 #include "symbols/image.h"
 
 enum lode_candidate_role {
@@ -21,10 +22,7 @@ struct lode_candidate {
 };
 
 struct lode_candidates {
-	struct lode_candidate *items; /* best first within a role; only plain files that are there */
-	size_t count;
-	size_t capacity;
-	int failed; /* memory ran out */
+	LODE_ARRAY(struct lode_candidate); /* best first within a role; only plain files that are there */
 };
 
 /* A zeroed struct is an empty list. */

@@ -18,7 +18,7 @@
 void lode_table_builder_release(struct lode_table_builder *builder)
 {
 	lode_free(builder->records);
-	lode_free(builder->loads);
+	lode_free(builder->loads.items);
 	lode_buffer_release(&builder->strings);
 	memset(builder, 0, sizeof(*builder));
 }
@@ -47,8 +47,7 @@ void lode_table_add(struct lode_table_builder *builder, uint64_t start, uint64_t
 
 void lode_table_add_load(struct lode_table_builder *builder, const struct lode_load *load)
 {
-	if (LODE_APPEND(builder->loads, builder->load_count, builder->load_capacity, *load) < 0)
-		builder->failed = 1;
+	LODE_PUSH(&builder->loads, *load);
 }
 
 /* The open ranges, latest added on top. */
@@ -177,12 +176,12 @@ out:
 static void take_arrays(struct lode_table_builder *builder, struct lode_table *table)
 {
 	table->owned[2] = builder->records;
-	table->owned[3] = builder->loads;
+	table->owned[3] = builder->loads.items;
 	table->owned[4] = builder->strings.bytes;
 	table->records = builder->records;
 	table->count = builder->count;
-	table->loads = builder->loads;
-	table->load_count = builder->load_count;
+	table->loads = builder->loads.items;
+	table->load_count = builder->loads.count;
 	table->strings = builder->strings.bytes;
 	table->string_size = builder->strings.size;
 	memset(builder, 0, sizeof(*builder));
@@ -193,7 +192,8 @@ int lode_table_finish(struct lode_table_builder *builder, struct lode_table *tab
 	memset(table, 0, sizeof(*table));
 	if (!builder->strings.size || builder->strings.bytes[builder->strings.size - 1])
 		lode_buffer_byte(&builder->strings, '\0');
-	if (builder->failed || builder->strings.failed || (builder->count && make_segments(builder, table) < 0)) {
+	if (builder->failed || builder->loads.failed || builder->strings.failed ||
+	    (builder->count && make_segments(builder, table) < 0)) {
 		lode_table_builder_release(builder);
 		lode_table_release(table);
 		return LODE_SYSTEM;

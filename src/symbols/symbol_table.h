@@ -12,6 +12,7 @@
 #ifndef LODE_SYMBOLS_SYMBOL_TABLE_H
 #define LODE_SYMBOLS_SYMBOL_TABLE_H
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -61,9 +62,7 @@ struct lode_table_builder {
 	size_t count;
 	size_t capacity;
 	struct lode_buffer strings;
-	struct lode_load *loads;
-	size_t load_count;
-	size_t load_capacity;
+	LODE_ARRAY(struct lode_load) loads;
 	int failed; /* memory ran out, or a limit was passed */
 };
 

@@ -142,10 +142,10 @@ static struct lode_image *make_image(struct lode_symbolizer *symbolizer, const s
 	image->owner = wanted->owner;
 	image->build_id = lode_strdup(wanted->build_id);
 	image->reference_name = lode_strdup(wanted->reference_name);
-	if (LODE_GROW(image->paths, image->path_capacity, 1) == 0)
-		image->paths[0] = lode_strdup(wanted->path);
-	image->path_count = image->paths && image->paths[0];
-	if (!image->build_id || !image->reference_name || !image->path_count) {
+	if (LODE_GROW(image->paths.items, image->paths.capacity, 1) == 0)
+		image->paths.items[0] = lode_strdup(wanted->path);
+	image->paths.count = image->paths.items && image->paths.items[0];
+	if (!image->build_id || !image->reference_name || !image->paths.count) {
 		lode_image_release(image);
 		return NULL;
 	}
@@ -169,7 +169,7 @@ static int is_same(const struct lode_image *image, const struct wanted *wanted)
 		return 0;
 	/* A binary with a build-id may be in several places. */
 	return (wanted->build_id[0] && image->kind != LODE_IMAGE_KERNEL) ||
-	       strcmp(image->paths[0], wanted->path) == 0;
+	       strcmp(image->paths.items[0], wanted->path) == 0;
 }
 
 /* The same build under one more path: one more place to look, unless it was looked for already. */
@@ -180,11 +180,11 @@ static void learn_path(struct lode_image *image, const char *path)
 	if (atomic_load(&image->loaded) || !path[0])
 		return;
 	pthread_mutex_lock(&image->lock);
-	for (size_t i = 0; i < image->path_count && path; i++)
-		if (strcmp(image->paths[i], path) == 0)
+	for (size_t i = 0; i < image->paths.count && path; i++)
+		if (strcmp(image->paths.items[i], path) == 0)
 			path = NULL;
-	if (path && !atomic_load(&image->loaded) && image->path_count < 16 && (copy = lode_strdup(path))) {
-		if (LODE_APPEND(image->paths, image->path_count, image->path_capacity, copy) < 0)
+	if (path && !atomic_load(&image->loaded) && image->paths.count < 16 && (copy = lode_strdup(path))) {
+		if (LODE_PUSH(&image->paths, copy) < 0)
 			lode_free(copy);
 	}
 	pthread_mutex_unlock(&image->lock);

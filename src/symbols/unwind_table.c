@@ -40,15 +40,9 @@ struct making {
 	int machine;
 	int is_64;
 	uint32_t priority;
-	struct function *functions;
-	size_t function_count;
-	size_t function_capacity;
-	struct row *rows;
-	size_t row_count;
-	size_t row_capacity;
-	struct lode_unwind_rule *rules;
-	size_t rule_count;
-	size_t rule_capacity;
+	LODE_ARRAY(struct function) functions;
+	LODE_ARRAY(struct row) rows;
+	LODE_ARRAY(struct lode_unwind_rule) rules;
 	struct lode_index index; /* of the rules */
 	uint32_t dropped;
 };
@@ -62,18 +56,18 @@ static uint64_t rule_hash(const struct lode_unwind_rule *rule)
 static uint32_t number_of(struct making *making, const struct lode_unwind_rule *rule)
 {
 	uint64_t hash = rule_hash(rule);
-	uint32_t id = LODE_INDEX_FIND(i, &making->index, hash, !memcmp(&making->rules[i], rule, sizeof(*rule)));
+	uint32_t id =
+		LODE_INDEX_FIND(i, &making->index, hash, !memcmp(&making->rules.items[i], rule, sizeof(*rule)));
 
 	if (id != LODE_NONE)
 		return id;
-	if (making->rule_count == LODE_UNWIND_RULES) {
+	if (making->rules.count == LODE_UNWIND_RULES) {
 		making->dropped++;
 		return 0;
 	}
-	if (LODE_INDEX_APPEND(&making->index, hash, making->rules, making->rule_count, making->rule_capacity,
-			      *rule) < 0)
+	if (LODE_INDEX_PUSH(&making->index, hash, &making->rules, *rule) < 0)
 		return LODE_NONE;
-	return (uint32_t)making->rule_count - 1;
+	return (uint32_t)making->rules.count - 1;
 }
 
 static int handle_row(void *context, uint64_t start, const struct lode_unwind_rule *rule)
@@ -81,8 +75,8 @@ static int handle_row(void *context, uint64_t start, const struct lode_unwind_ru
 	struct making *making = context;
 	struct row row = { start, number_of(making, rule) };
 
-	if (row.rule == LODE_NONE || making->row_count >= LODE_UNWIND_ROWS_LIMIT ||
-	    LODE_APPEND(making->rows, making->row_count, making->row_capacity, row) < 0)
+	if (row.rule == LODE_NONE || making->rows.count >= LODE_UNWIND_ROWS_LIMIT ||
+	    LODE_PUSH(&making->rows, row) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }
@@ -90,12 +84,12 @@ static int handle_row(void *context, uint64_t start, const struct lode_unwind_ru
 static int handle_function(void *context, const struct lode_cfi_function *from)
 {
 	struct making *making = context;
-	struct function function = { from->start, from->end, making->row_count, 0, making->priority };
+	struct function function = { from->start, from->end, making->rows.count, 0, making->priority };
 
 	if (lode_cfi_run(from, making->machine, making->is_64, handle_row, making) < 0)
 		return LODE_SYSTEM;
-	function.count = (uint32_t)(making->row_count - function.first);
-	return LODE_APPEND(making->functions, making->function_count, making->function_capacity, function);
+	function.count = (uint32_t)(making->rows.count - function.first);
+	return LODE_PUSH(&making->functions, function);
 }
 
 static int compare_functions(const void *a, const void *b)
@@ -114,17 +108,17 @@ static void drop_overlaps(struct making *making)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < making->function_count; i++) {
-		const struct function *function = &making->functions[i];
+	for (size_t i = 0; i < making->functions.count; i++) {
+		const struct function *function = &making->functions.items[i];
 
-		while (kept && making->functions[kept - 1].end > function->start &&
-		       making->functions[kept - 1].priority > function->priority)
+		while (kept && making->functions.items[kept - 1].end > function->start &&
+		       making->functions.items[kept - 1].priority > function->priority)
 			kept--;
-		if (kept && making->functions[kept - 1].end > function->start)
+		if (kept && making->functions.items[kept - 1].end > function->start)
 			continue;
-		making->functions[kept++] = *function;
+		making->functions.items[kept++] = *function;
 	}
-	making->function_count = kept;
+	making->functions.count = kept;
 }
 
 struct rows {
@@ -157,7 +151,7 @@ static void put_row(struct rows *rows, uint64_t base, uint64_t start, uint32_t r
  */
 static int continues_over(const struct making *making, const struct row *before, uint64_t end, uint64_t start)
 {
-	const struct lode_unwind_rule *rule = &making->rules[before->rule];
+	const struct lode_unwind_rule *rule = &making->rules.items[before->rule];
 
 	return making->machine == EM_X86_64 && start - end <= GAP_BYTES && start & 15 && rule->cfa == LODE_CFA_SP &&
 	       rule->cfa_offset == 8 && rule->return_at == LODE_PLACE_CFA && rule->frame_at == LODE_PLACE_KEPT;
@@ -169,15 +163,15 @@ static void put_rows(const struct making *making, uint64_t base, struct rows *ro
 	const struct row *before = NULL;
 	uint64_t end = base;
 
-	for (size_t i = 0; i < making->function_count; i++) {
-		const struct function *function = &making->functions[i];
+	for (size_t i = 0; i < making->functions.count; i++) {
+		const struct function *function = &making->functions.items[i];
 
 		if (function->start > end && !(before && continues_over(making, before, end, function->start)))
 			put_row(rows, base, end, 0);
 		for (uint32_t j = 0; j < function->count; j++)
-			put_row(rows, base, making->rows[function->first + j].start,
-				making->rows[function->first + j].rule);
-		before = function->count ? &making->rows[function->first + function->count - 1] : NULL;
+			put_row(rows, base, making->rows.items[function->first + j].start,
+				making->rows.items[function->first + j].rule);
+		before = function->count ? &making->rows.items[function->first + function->count - 1] : NULL;
 		end = function->end;
 	}
 	put_row(rows, base, end, 0);
@@ -211,25 +205,25 @@ static int lay_out(struct making *making, const struct lode_elf *binary, struct 
 	struct lode_unwind_file_header header = { .machine = (uint32_t)making->machine,
 						  .dropped = making->dropped };
 	struct rows rows = { 0 };
-	size_t most = making->row_count + making->function_count + 1, size;
+	size_t most = making->rows.count + making->functions.count + 1, size;
 	char *bytes, *at;
 
 	header.loads = read_loads(binary, loads, LODE_UNWIND_LOADS_LIMIT, &header.base);
-	if (!header.loads || !making->function_count)
+	if (!header.loads || !making->functions.count)
 		return 0;
 	rows.starts = lode_calloc(most, sizeof(*rows.starts));
 	rows.rules = lode_calloc(most, sizeof(*rows.rules));
-	size = sizeof(header) + making->rule_count * sizeof(*making->rules) + header.loads * sizeof(*loads) +
-	       most * 6;
+	size = sizeof(header) + making->rules.count * sizeof(*making->rules.items) +
+	       header.loads * sizeof(*loads) + most * 6;
 	bytes = rows.starts && rows.rules ? lode_alloc(size) : NULL;
 	if (bytes) {
 		put_rows(making, header.base, &rows);
 		header.rows = rows.count;
-		header.rules = making->rule_count;
+		header.rules = making->rules.count;
 		memcpy(bytes, &header, sizeof(header));
 		at = bytes + sizeof(header);
-		memcpy(at, making->rules, making->rule_count * sizeof(*making->rules));
-		at += making->rule_count * sizeof(*making->rules);
+		memcpy(at, making->rules.items, making->rules.count * sizeof(*making->rules.items));
+		at += making->rules.count * sizeof(*making->rules.items);
 		memcpy(at, loads, header.loads * sizeof(*loads));
 		at += header.loads * sizeof(*loads);
 		memcpy(at, rows.starts, rows.count * sizeof(*rows.starts));
@@ -296,7 +290,7 @@ static const uint8_t *code_of(const struct lode_elf *elf, const GElf_Sym *symbol
 
 static int handle_code(struct making *making, const struct lode_elf *elf, const GElf_Sym *symbol)
 {
-	struct function function = { symbol->st_value, symbol->st_value + symbol->st_size, making->row_count, 0,
+	struct function function = { symbol->st_value, symbol->st_value + symbol->st_size, making->rows.count, 0,
 				     making->priority };
 	const uint8_t *code = code_of(elf, symbol);
 
@@ -304,8 +298,8 @@ static int handle_code(struct making *making, const struct lode_elf *elf, const 
 		return 0;
 	if (lode_frame_code_aarch64(code, symbol->st_size, function.start, handle_row, making) < 0)
 		return LODE_SYSTEM;
-	function.count = (uint32_t)(making->row_count - function.first);
-	return LODE_APPEND(making->functions, making->function_count, making->function_capacity, function);
+	function.count = (uint32_t)(making->rows.count - function.first);
+	return LODE_PUSH(&making->functions, function);
 }
 
 /* Its functions, which programs call all the time to know the time. */
@@ -365,15 +359,15 @@ int lode_unwind_table_make(struct lode_unwind_table *table, const struct lode_el
 	if (!code)
 		code = add_vdso(&making, binary);
 	if (!code) {
-		if (making.function_count)
-			qsort(making.functions, making.function_count, sizeof(*making.functions),
+		if (making.functions.count)
+			qsort(making.functions.items, making.functions.count, sizeof(*making.functions.items),
 			      compare_functions);
 		drop_overlaps(&making);
 		code = lay_out(&making, binary, table);
 	}
-	lode_free(making.functions);
-	lode_free(making.rows);
-	lode_free(making.rules);
+	lode_free(making.functions.items);
+	lode_free(making.rows.items);
+	lode_free(making.rules.items);
 	lode_index_release(&making.index);
 	return code;
 }

@@ -38,8 +38,7 @@ int lode_columns_name(struct lode_columns *columns, const char *name, size_t len
 				 "%s:%llu: column %zu is called '%.*s' like one before it; rename one of them",
 				 file, (unsigned long long)line, columns->count + 1,
 				 (int)(length < 200 ? length : 200), name);
-	if (columns->count >= LODE_NONE - 1 ||
-	    LODE_GROW(columns->items, columns->capacity, columns->count + 1) < 0 ||
+	if (columns->count >= LODE_NONE - 1 || LODE_RESERVE(columns, 1) < 0 ||
 	    lode_index_insert(&columns->index, hash, (uint32_t)columns->count) < 0)
 		return lode_fail_memory(error);
 	look = &columns->items[columns->count];

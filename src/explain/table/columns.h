@@ -6,6 +6,7 @@
 #ifndef LODE_EXPLAIN_TABLE_COLUMNS_H
 #define LODE_EXPLAIN_TABLE_COLUMNS_H
 
+#include "base/array.h"
 #include "explain/table/table_value.h"
 #include "explain/table/table.h"
 
@@ -19,9 +20,7 @@ struct lode_data_column_look {
 };
 
 struct lode_columns {
-	struct lode_data_column_look *items;
-	size_t count;
-	size_t capacity;
+	LODE_ARRAY(struct lode_data_column_look);
 	struct lode_index index; /* by name */
 	size_t rows;
 };
