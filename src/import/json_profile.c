@@ -222,8 +222,6 @@ uint32_t lode_json_frame(struct lode_frames *frames, const char *function, const
 	uint32_t module = lode_starts_with(file, "node:") ? lode_frames_module(frames, file, strlen(file))
 							  : lode_module_from_file(frames, file, file_length(file));
 
-	if (module == LODE_NONE)
-		return LODE_NONE;
 	if (!function[0])
 		function = "(anonymous)";
 	return lode_frames_add(frames, module, function, strlen(function));

@@ -59,14 +59,10 @@ static uint32_t add_kernel_module(struct lode_frames *frames, struct lode_span n
 {
 	char own[256];
 	size_t length = name.length < sizeof(own) ? name.length : sizeof(own);
-	uint32_t module;
 
 	for (size_t i = 0; i < length; i++)
 		own[i] = name.text[i] == '-' ? '_' : name.text[i];
-	module = lode_frames_module(frames, own, length);
-	if (module != LODE_NONE)
-		frames->modules[module].kind = LODE_KIND_KERNEL;
-	return module;
+	return lode_frames_kernel_module(frames, own, length);
 }
 
 static uint32_t add_module(struct lode_frames *frames, struct lode_span file)
@@ -93,13 +89,8 @@ uint32_t lode_module_from_file(struct lode_frames *frames, const char *file, siz
 	if (!span.length || lode_span_is(span, "[unknown]") || lode_span_is(span, "unknown"))
 		return 0;
 	module = add_module(frames, span);
-	if (module && module != LODE_NONE && span.text[0] == '/' && !frames->modules[module].path &&
-	    frames->modules[module].kind != LODE_KIND_JIT) {
-		uint32_t path = lode_strings_add(&frames->strings, span.text, span.length);
-
-		if (path == LODE_NONE)
-			return LODE_NONE;
-		frames->modules[module].path = path;
-	}
+	if (module && module != LODE_NONE && span.text[0] == '/' && frames->modules[module].kind != LODE_KIND_JIT &&
+	    lode_frames_set_path(frames, module, span.text, span.length) < 0)
+		return LODE_NONE;
 	return module;
 }

@@ -116,7 +116,7 @@ uint32_t lode_python_frame(struct lode_frames *frames, const char *text, size_t 
 	if (!*is_python)
 		return LODE_NONE;
 	module = module_of(frames, file);
-	return module == LODE_NONE ? LODE_NONE : lode_frames_add(frames, module, function.text, function.length);
+	return lode_frames_add(frames, module, function.text, function.length);
 }
 
 /* ---- threads ---- */

@@ -140,19 +140,47 @@ uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t
 
 void lode_frames_set_language(struct lode_frames *frames, uint32_t module, uint8_t language)
 {
-	const struct lode_string *name = &frames->strings.items[frames->modules[module].name];
+	const struct lode_string *name;
 
+	if (module == LODE_NONE)
+		return;
+	name = &frames->strings.items[frames->modules[module].name];
 	if (language != lode_code_language_guess(name->text, name->length))
 		frames->modules[module].language = language;
 }
 
-uint32_t lode_frames_kernel_module(struct lode_frames *frames, const char *name)
+uint32_t lode_frames_kernel_module(struct lode_frames *frames, const char *name, size_t length)
 {
-	uint32_t module = lode_frames_module(frames, name, strlen(name));
+	uint32_t module = lode_frames_module(frames, name, length);
 
 	if (module != LODE_NONE)
 		frames->modules[module].kind = LODE_KIND_KERNEL;
 	return module;
+}
+
+/* Sets a string of a module, at `*place`, if that has none. */
+static int set_string(struct lode_frames *frames, uint32_t *place, const char *text, size_t length)
+{
+	uint32_t string = *place ? *place : lode_strings_add(&frames->strings, text, length);
+
+	if (string == LODE_NONE)
+		return LODE_SYSTEM;
+	*place = string;
+	return 0;
+}
+
+int lode_frames_set_build_id(struct lode_frames *frames, uint32_t module, const char *text, size_t length)
+{
+	if (!module || module == LODE_NONE)
+		return module ? LODE_SYSTEM : 0;
+	return set_string(frames, &frames->modules[module].build_id, text, length);
+}
+
+int lode_frames_set_path(struct lode_frames *frames, uint32_t module, const char *text, size_t length)
+{
+	if (!module || module == LODE_NONE)
+		return module ? LODE_SYSTEM : 0;
+	return set_string(frames, &frames->modules[module].path, text, length);
 }
 
 static uint32_t find_pair(const struct lode_frames *frames, uint32_t module, uint32_t function)

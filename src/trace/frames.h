@@ -61,13 +61,18 @@ void lode_frames_release(struct lode_frames *frames);
  * The module called `name`, added with the kind and the language its name suggests if it is new. A
  * name that could not be before a `!` (see lode_frames_parse) is made
  * readable: without ` (deleted)`, with braces for brackets and `_` for the rest.
- * LODE_NONE when memory has run out, as in all functions here that return an id.
+ * LODE_NONE when memory has run out, as in all functions here that return an id. All take LODE_NONE for an id and then
+ * fail as well, so that code can make a frame, a stack and an event of it and check once, at the end.
  */
 uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t length);
 /* Sets the language of a module, unless it is only what the name of the module suggests. */
 void lode_frames_set_language(struct lode_frames *frames, uint32_t module, uint8_t language);
 /* The same of the kernel, or of a part of it. */
-uint32_t lode_frames_kernel_module(struct lode_frames *frames, const char *name);
+uint32_t lode_frames_kernel_module(struct lode_frames *frames, const char *name, size_t length);
+/* Sets the build-id of a module that has none; the unknown module stays without one. Returns 0 or LODE_SYSTEM. */
+int lode_frames_set_build_id(struct lode_frames *frames, uint32_t module, const char *text, size_t length);
+/* The same with the path of its file. */
+int lode_frames_set_path(struct lode_frames *frames, uint32_t module, const char *text, size_t length);
 /* The frame for a function of a module, added if new. */
 uint32_t lode_frames_add(struct lode_frames *frames, uint32_t module, const char *function, size_t length);
 /* The same with the function's string id. */

@@ -79,11 +79,16 @@ int lode_thread_is_idle_task(const struct lode_stream *stream, const struct lode
 
 int lode_stream_add_event(struct lode_stream *stream, enum lode_event_type type, const struct lode_event *event)
 {
+	if (event->thread == LODE_NONE || event->stack == LODE_NONE || event->waker_stack == LODE_NONE ||
+	    event->name == LODE_NONE || event->object == LODE_NONE)
+		return LODE_SYSTEM;
 	return lode_events_add(&stream->events[type], event);
 }
 
 int lode_stream_add_symptom(struct lode_stream *stream, const struct lode_symptom *symptom)
 {
+	if (symptom->thread == LODE_NONE || symptom->name == LODE_NONE)
+		return LODE_SYSTEM;
 	return LODE_APPEND(stream->symptoms, stream->symptom_count, stream->symptom_capacity, *symptom);
 }
 

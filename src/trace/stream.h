@@ -95,7 +95,12 @@ uint32_t lode_stream_thread(struct lode_stream *stream, uint32_t pid, uint32_t t
 uint32_t lode_stream_tid(struct lode_stream *stream, uint32_t tid);
 /* Whether this is what the kernel runs when there is nothing to run (tid 0, called `swapper`). */
 int lode_thread_is_idle_task(const struct lode_stream *stream, const struct lode_thread *thread);
+/*
+ * Adds an event. Returns 0, or LODE_SYSTEM when memory has run out, now or when one of its ids was made: then that
+ * is LODE_NONE. A waker and a holder may be LODE_NONE.
+ */
 int lode_stream_add_event(struct lode_stream *stream, enum lode_event_type type, const struct lode_event *event);
+/* The same of a symptom. */
 int lode_stream_add_symptom(struct lode_stream *stream, const struct lode_symptom *symptom);
 /* Sets an attribute; one with the same key is replaced. */
 int lode_stream_set_attribute(struct lode_stream *stream, const char *key, const char *value,

@@ -290,6 +290,45 @@ static void the_span_reaches_from_the_first_start_to_the_last_end(void **state)
 	lode_dictionary_release(&dictionary);
 }
 
+/* Makes an event of ids that are made one of the other, while allocation `nth` fails. */
+static int make_event(uint64_t nth, uint64_t *allocations)
+{
+	struct lode_event event = { .waker = LODE_NONE };
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	uint32_t module;
+	int code;
+
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&stream, &dictionary);
+	lode_memory_fail_at(nth, 0);
+	module = lode_frames_kernel_module(&dictionary.frames, "ext4", 4);
+	code = lode_frames_set_path(&dictionary.frames, module, "/lib/ext4.ko", 12);
+	for (char name = 'a'; name < 'z'; name++)
+		event.stack = lode_stack_tree_child(&dictionary.tree, event.stack,
+						    lode_frames_add(&dictionary.frames, module, &name, 1));
+	event.name = lode_strings_add(&dictionary.frames.strings, "read", 4);
+	event.thread = lode_stream_thread(&stream, 1, 2);
+	if (lode_stream_add_event(&stream, LODE_CALL, &event) < 0)
+		code = LODE_SYSTEM;
+	*allocations = lode_memory_asked();
+	lode_memory_fail_at(0, 0);
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+	return code;
+}
+
+static void what_memory_ran_out_for_is_refused_at_the_end(void **state)
+{
+	uint64_t allocations, ignored;
+
+	(void)state;
+	assert_int_equal(make_event(UINT64_MAX, &allocations), 0);
+	assert_true(allocations > 3);
+	for (uint64_t nth = 1; nth <= allocations; nth++)
+		assert_int_equal(make_event(nth, &ignored), LODE_SYSTEM);
+}
+
 static void an_attribute_set_twice_has_its_last_value(void **state)
 {
 	struct lode_dictionary dictionary;
@@ -318,6 +357,7 @@ int main(void)
 		cmocka_unit_test(sorting_orders_by_time_and_keeps_the_order_of_equal_times),
 		cmocka_unit_test(parts_filled_apart_and_merged_equal_the_whole),
 		cmocka_unit_test(the_span_reaches_from_the_first_start_to_the_last_end),
+		cmocka_unit_test(what_memory_ran_out_for_is_refused_at_the_end),
 		cmocka_unit_test(an_attribute_set_twice_has_its_last_value),
 	};
 

@@ -19,17 +19,14 @@ static const char *const keys[ARGS] = { "weight_ns", "cpu",         "delay_ns", 
 					"holder",    "holder_pid",  "context" };
 
 /* Waits and calls without a name are called by their innermost function. */
-static int keep_name(struct lode_chrome_lode *own, struct lode_json_value name, struct lode_event *event)
+static void keep_name(struct lode_chrome_lode *own, struct lode_json_value name, struct lode_event *event)
 {
 	const struct lode_dictionary *dictionary = &own->import->dictionary;
 	uint32_t string = string_of(own, name),
 		 leaf = event->stack ? dictionary->tree.nodes[event->stack].frame : LODE_NONE;
 
-	if (string == LODE_NONE)
-		return lode_fail_memory(own->import->error);
 	if (leaf == LODE_NONE || dictionary->frames.items[leaf].function != string)
 		event->name = string;
-	return 0;
 }
 
 /* Another thread, which is named by its tid and, where known, by its pid; LODE_NONE: it is not there. */
@@ -60,8 +57,6 @@ static int keep_object(struct lode_chrome_lode *own, const struct lode_json_valu
 	if (lode_json_kind(args[OBJECT]) != LODE_JSON_TEXT)
 		return 0;
 	event->object = string_of(own, args[OBJECT]);
-	if (event->object == LODE_NONE)
-		return lode_fail_memory(own->import->error);
 	return find_other(own, args[HOLDER], args[HOLDER_PID], &event->holder);
 }
 
@@ -87,7 +82,7 @@ static int read_wait(struct lode_chrome_lode *own, const struct lode_chrome_own_
 	if (code == 0)
 		code = keep_object(own, args, event);
 	if (code == 0 && !lode_json_is_text(from->name, "wait"))
-		code = keep_name(own, from->name, event);
+		keep_name(own, from->name, event);
 	return code;
 }
 
@@ -127,8 +122,8 @@ int lode_chrome_lode_read(struct lode_chrome_lode *own, const struct lode_chrome
 		code = read_wait(own, from, args, &event);
 	else if (!from->is_instant && lode_json_ns(from->duration, 1e3, &event.delay) < 0)
 		event.delay = 0;
-	if (code == 0 && type == LODE_CALL && (event.name = string_of(own, from->name)) == LODE_NONE)
-		code = lode_fail_memory(own->import->error);
+	if (type == LODE_CALL)
+		event.name = string_of(own, from->name);
 	if (code == 0 && lode_stream_add_event(&own->import->stream, type, &event) < 0)
 		code = lode_fail_memory(own->import->error);
 	return code < 0 ? code : 1;

@@ -205,21 +205,13 @@ static const char *file_of(struct reading *reading, struct lode_json_value lib, 
 /* The build-id, where the library has one in ELF's form. */
 static int keep_build_id(struct reading *reading, struct lode_json_value lib, uint32_t module)
 {
-	struct lode_frames *frames = &reading->import.dictionary.frames;
 	const char *id = lode_json_string(lode_json_get(lib, "codeId"), &reading->import.text);
-	size_t length;
-	uint32_t string;
+	size_t length = id ? strlen(id) : 0;
 
-	if (!id)
-		return lode_fail_memory(reading->import.error);
-	length = strlen(id);
-	if (!module || frames->modules[module].build_id || length < 16 || length > 40 ||
-	    strspn(id, "0123456789abcdef") != length)
+	if (id && (length < 16 || length > 40 || strspn(id, "0123456789abcdef") != length))
 		return 0;
-	string = lode_strings_add(&frames->strings, id, length);
-	if (string == LODE_NONE)
+	if (!id || lode_frames_set_build_id(&reading->import.dictionary.frames, module, id, length) < 0)
 		return lode_fail_memory(reading->import.error);
-	frames->modules[module].build_id = string;
 	return 0;
 }
 

@@ -58,8 +58,6 @@ static int add(struct reading *reading, uint64_t name, double from, double until
 	if (until < from || !lode_symptom_marker(reading->import->options, text))
 		return 0;
 	symptom.name = lode_strings_add(&reading->import->dictionary.frames.strings, text, strlen(text));
-	if (symptom.name == LODE_NONE)
-		return LODE_SYSTEM;
 	return lode_stream_add_symptom(&reading->import->stream, &symptom);
 }
 

@@ -138,7 +138,7 @@ static uint32_t find_frame(struct reading *reading, struct lode_json_value value
 		return frame;
 	function = function_of(text, &length, &is_kernel);
 	module = is_kernel ? lode_frames_module(frames, "kernel", 6) : 0;
-	frame = module == LODE_NONE ? LODE_NONE : lode_frames_add(frames, module, function, length);
+	frame = lode_frames_add(frames, module, function, length);
 	if (frame == LODE_NONE || lode_frame_memo_add(&reading->frames, text, whole, hash, frame) < 0)
 		return LODE_NONE;
 	return frame;
@@ -160,12 +160,10 @@ static int add_stack(struct reading *reading, const struct lode_json_value *valu
 			reading->cut++;
 			break;
 		}
-		if (frame != LODE_NONE)
-			stack.node = lode_stack_tree_child(&reading->import.dictionary.tree, stack.node, frame);
-		if (frame == LODE_NONE || stack.node == LODE_NONE)
-			return lode_fail_memory(reading->import.error);
+		stack.node = lode_stack_tree_child(&reading->import.dictionary.tree, stack.node, frame);
 	}
-	if (LODE_INDEX_PUSH(&reading->index, lode_hash_u64(stack.id), &reading->stacks, stack) < 0)
+	if (stack.node == LODE_NONE ||
+	    LODE_INDEX_PUSH(&reading->index, lode_hash_u64(stack.id), &reading->stacks, stack) < 0)
 		return lode_fail_memory(reading->import.error);
 	return 0;
 }
@@ -312,7 +310,7 @@ static int read_request(struct reading *reading, const struct lode_json_value *v
 		return code < 0 ? code : 0;
 	symptom.t0 = latency < t ? t - latency : 0;
 	symptom.name = lode_strings_add(&reading->import.dictionary.frames.strings, name, strlen(name));
-	if (symptom.name == LODE_NONE || lode_stream_add_symptom(&reading->import.stream, &symptom) < 0)
+	if (lode_stream_add_symptom(&reading->import.stream, &symptom) < 0)
 		return lode_fail_memory(reading->import.error);
 	return 0;
 }

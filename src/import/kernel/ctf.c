@@ -121,14 +121,13 @@ static uint32_t push_addresses(struct reader *reader, uint32_t stack, const char
 	uint32_t module = *module_name ? lode_frames_module(frames, module_name, strlen(module_name)) : 0;
 	char text[24];
 
-	while (count-- && stack != LODE_NONE && module != LODE_NONE) {
+	while (count-- && stack != LODE_NONE) {
 		int length = snprintf(text, sizeof(text), "0x%llx", (unsigned long long)addresses[count]);
 		uint32_t frame = lode_frames_add(frames, module, text, (size_t)length);
 
-		stack = frame == LODE_NONE ? LODE_NONE
-					   : lode_stack_tree_child(&reader->dictionary.tree, stack, frame);
+		stack = lode_stack_tree_child(&reader->dictionary.tree, stack, frame);
 	}
-	return module == LODE_NONE ? LODE_NONE : stack;
+	return stack;
 }
 
 static uint32_t stack_of(struct reader *reader, const struct lode_ctf_event *event)
@@ -139,9 +138,7 @@ static uint32_t stack_of(struct reader *reader, const struct lode_ctf_event *eve
 		return 0;
 	reader->stacks++;
 	stack = push_addresses(reader, stack, "", event->user_stack, event->user_depth);
-	return stack == LODE_NONE
-		       ? LODE_NONE
-		       : push_addresses(reader, stack, "kernel", event->kernel_stack, event->kernel_depth);
+	return push_addresses(reader, stack, "kernel", event->kernel_stack, event->kernel_depth);
 }
 
 /* ---- events ---- */
@@ -188,7 +185,7 @@ static int add_call(struct reader *reader, const struct lode_ctf_event *event, s
 	if (!kind->call_name)
 		kind->call_name = name_call(reader, event->name);
 	call.name = kind->call_name;
-	return call.name == LODE_NONE ? LODE_SYSTEM : lode_stream_add_event(&reader->stream, LODE_CALL, &call);
+	return lode_stream_add_event(&reader->stream, LODE_CALL, &call);
 }
 
 /* Threads that run when the recording begins are reported as if by events. */
@@ -243,8 +240,6 @@ static int sort_event(struct reader *reader, const struct lode_ctf_event *event)
 		return 0;
 	}
 	stack = stack_of(reader, event);
-	if (stack == LODE_NONE)
-		return LODE_SYSTEM;
 	if (kind->meaning == SWITCH && event->has[LODE_CTF_PREV_TID] && event->has[LODE_CTF_NEXT_TID])
 		return add_switch(reader, event, stack);
 	return kind->meaning == WAKING && event->has[LODE_CTF_TID] ? add_waking(reader, event, stack)

@@ -186,10 +186,7 @@ static uint32_t make_frame(struct reader *reader, struct lode_span text)
 		module = open + 1;
 		module_length = (size_t)(close - module);
 	}
-	id = lode_frames_module(&reader->dictionary.frames, module, module_length);
-	if (id == LODE_NONE)
-		return LODE_NONE;
-	reader->dictionary.frames.modules[id].kind = LODE_KIND_KERNEL;
+	id = lode_frames_kernel_module(&reader->dictionary.frames, module, module_length);
 	return lode_frames_add(&reader->dictionary.frames, id, text.text, (size_t)(stop - text.text));
 }
 
@@ -276,8 +273,6 @@ static int add_call(struct reader *reader, const struct line *line, uint32_t sta
 	call.name = lode_strings_add(&reader->dictionary.frames.strings, name.text, name.length);
 	call.thread = line->tgid != LODE_NO_PID ? lode_stream_thread(&reader->stream, line->tgid, line->tid)
 						: lode_stream_tid(&reader->stream, line->tid);
-	if (call.name == LODE_NONE || call.thread == LODE_NONE)
-		return LODE_SYSTEM;
 	return lode_stream_add_event(&reader->stream, LODE_CALL, &call);
 }
 
@@ -285,8 +280,6 @@ static int handle_event(struct reader *reader, const struct line *line)
 {
 	uint32_t stack = make_stack(reader);
 
-	if (stack == LODE_NONE)
-		return LODE_SYSTEM;
 	reader->events++;
 	if (line->t < reader->last)
 		lode_tally_add(&reader->backwards, reader->input, NULL, 0);

@@ -86,8 +86,6 @@ static uint32_t new_frame(struct reader *reader, const struct lode_script_frame 
 
 	if (!frame->inlined)
 		module = lode_module_from_file(frames, frame->dso.text, frame->dso.length);
-	if (module == LODE_NONE)
-		return LODE_NONE;
 	if (frame->symbol.length)
 		return lode_frames_add(frames, module, frame->symbol.text, frame->symbol.length);
 	snprintf(address, sizeof(address), "0x%.*s", (int)frame->address.length, frame->address.text);
@@ -298,11 +296,8 @@ static int begin_plain(struct reader *reader, const struct lode_script_header *h
 	reader->event.cost = reader->what == CALL || reader->what == ESTIMATED ? 0 : header->period;
 	if (reader->what == OFF_CPU)
 		place_off_cpu(reader);
-	if (reader->what == CALL) {
+	if (reader->what == CALL)
 		reader->event.name = call_name(reader, header);
-		if (reader->event.name == LODE_NONE)
-			return lode_fail_memory(reader->error);
-	}
 	if (header->trace.length && !is_tracepoint(header->event) &&
 	    lode_script_frame_read(header->trace.text, header->trace.length, &frame))
 		return add_frame(reader, &frame);

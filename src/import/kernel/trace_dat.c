@@ -175,10 +175,7 @@ static uint32_t make_frame(struct reader *reader, uint64_t address)
 		name = text;
 		reader->unnamed++;
 	}
-	module = lode_frames_module(frames, module_name, strlen(module_name));
-	if (module == LODE_NONE)
-		return LODE_NONE;
-	frames->modules[module].kind = LODE_KIND_KERNEL;
+	module = lode_frames_kernel_module(frames, module_name, strlen(module_name));
 	return lode_frames_add(frames, module, name, strlen(name));
 }
 
@@ -226,8 +223,7 @@ static uint32_t stack_of(struct reader *reader, const struct lode_trace_dat_even
 		lode_cursor_bytes(&at, (uint64_t)count * size);
 		address = size == 8 ? lode_cursor_u64(&at) : lode_cursor_u32(&at);
 		frame = frame_of(reader, address);
-		stack = frame == LODE_NONE ? LODE_NONE
-					   : lode_stack_tree_child(&reader->dictionary.tree, stack, frame);
+		stack = lode_stack_tree_child(&reader->dictionary.tree, stack, frame);
 	}
 	return stack;
 }
@@ -263,8 +259,6 @@ static int add_call(struct reader *reader, struct format *format, const struct l
 		call.name = name_of(reader, format);
 	}
 	call.thread = lode_stream_tid(&reader->stream, event->tid);
-	if (call.name == LODE_NONE || call.thread == LODE_NONE)
-		return LODE_SYSTEM;
 	return lode_stream_add_event(&reader->stream, LODE_CALL, &call);
 }
 
@@ -311,8 +305,6 @@ static int handle_event(struct reader *reader, const struct lode_trace_dat_event
 	if (format->use >= EXIT)
 		return 0;
 	stack = stack_of(reader, event);
-	if (stack == LODE_NONE)
-		return LODE_SYSTEM;
 	switch (format->use) {
 	case SWITCH:
 		return add_switch(reader, tracepoint, event, cpu, stack);

@@ -198,15 +198,9 @@ static int read_mapping_attributes(struct lode_otlp_tables *tables, struct lode_
 
 static int keep_build_id(struct lode_otlp_tables *tables, uint32_t module, const struct lode_otlp_value *value)
 {
-	struct lode_frames *frames = &tables->import->dictionary.frames;
-	uint32_t string;
-
-	if (!module || frames->modules[module].build_id || !value->text)
-		return 0;
-	string = lode_strings_add(&frames->strings, value->text, value->length);
-	if (string == LODE_NONE)
+	if (value->text &&
+	    lode_frames_set_build_id(&tables->import->dictionary.frames, module, value->text, value->length) < 0)
 		return lode_fail_memory(tables->import->error);
-	frames->modules[module].build_id = string;
 	return 0;
 }
 
@@ -277,11 +271,8 @@ static int add_function(struct lode_otlp_tables *tables, uint64_t function, uint
 				     &name)) < 0 ||
 	    (code = lode_otlp_string(tables, numbers[FUNCTION_FILE], &file)) < 0)
 		return code;
-	if (!module && file.length) {
+	if (!module && file.length)
 		module = lode_module_from_file(&tables->import->dictionary.frames, file.text, file.length);
-		if (module == LODE_NONE)
-			return lode_fail_memory(tables->import->error);
-	}
 	return add_frame(tables, module, name.text, name.length);
 }
 

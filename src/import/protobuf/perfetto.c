@@ -522,8 +522,7 @@ static int finish_samples(struct reading *reading)
 						    : 0;
 		event.thread =
 			lode_perfetto_stream_thread(&reading->threads, &reading->import.stream, sample->thread);
-		if (event.thread == LODE_NONE ||
-		    lode_stream_add_event(&reading->import.stream, LODE_RUN, &event) < 0)
+		if (lode_stream_add_event(&reading->import.stream, LODE_RUN, &event) < 0)
 			return lode_fail_memory(reading->import.error);
 	}
 	return 0;

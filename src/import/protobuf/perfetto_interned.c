@@ -167,7 +167,6 @@ static int keep_build_id(struct lode_perfetto_interned *interned, struct lode_pe
 	struct lode_frames *frames = &interned->import->dictionary.frames;
 	struct lode_cursor id;
 	char text[81] = "";
-	uint32_t string;
 
 	if (!module || frames->modules[module].build_id || !iid)
 		return 0;
@@ -176,10 +175,8 @@ static int keep_build_id(struct lode_perfetto_interned *interned, struct lode_pe
 		return 0;
 	for (size_t i = 0; lode_cursor_left(&id); i++)
 		snprintf(text + 2 * i, 3, "%02x", lode_cursor_u8(&id));
-	string = lode_strings_add(&frames->strings, text, strlen(text));
-	if (string == LODE_NONE)
+	if (lode_frames_set_build_id(frames, module, text, strlen(text)) < 0)
 		return lode_fail_memory(interned->import->error);
-	frames->modules[module].build_id = string;
 	return 0;
 }
 

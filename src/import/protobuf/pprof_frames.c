@@ -29,15 +29,9 @@ struct lode_pprof_step {
 
 static int describe_module(struct lode_pprof_frames *maker, uint32_t module, struct lode_span build_id)
 {
-	struct lode_frames *frames = &maker->dictionary->frames;
-	uint32_t string;
-
-	if (!module || !build_id.length || frames->modules[module].build_id)
-		return 0;
-	string = lode_strings_add(&frames->strings, build_id.text, build_id.length);
-	if (string == LODE_NONE)
+	if (build_id.length &&
+	    lode_frames_set_build_id(&maker->dictionary->frames, module, build_id.text, build_id.length) < 0)
 		return lode_fail_memory(maker->tables->error);
-	frames->modules[module].build_id = string;
 	return 0;
 }
 

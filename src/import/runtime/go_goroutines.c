@@ -104,11 +104,8 @@ static uint32_t make_stack(struct lode_goroutines *goroutines, const struct lode
 	struct lode_cursor cursor = item->at;
 
 	goroutines->cut += count < item->count;
-	for (uint64_t i = 0; i < count; i++) {
+	for (uint64_t i = 0; i < count; i++)
 		functions[i] = frame_of(goroutines, next_function(&cursor));
-		if (functions[i] == LODE_NONE)
-			return LODE_NONE;
-	}
 	while (count-- && stack != LODE_NONE)
 		stack = lode_stack_tree_child(&goroutines->dictionary.tree, stack, functions[count]);
 	return stack;

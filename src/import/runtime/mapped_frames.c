@@ -53,9 +53,9 @@ static uint32_t image_of(struct lode_mapped_frames *mapped, const char *path)
 {
 	struct lode_process_image wanted = { .kind = lode_mapped_kind(path), .path = path, .build_id = "" };
 	uint32_t id = lode_process_images_add(&mapped->images, &wanted);
-	struct lode_process_image *image = &mapped->images.items[id];
+	struct lode_process_image *image = id == LODE_NONE ? NULL : &mapped->images.items[id];
 
-	if (id == LODE_NONE || image->module != LODE_NONE)
+	if (!image || image->module != LODE_NONE)
 		return id;
 	image->module = lode_module_from_file(&mapped->dictionary->frames, path, strlen(path));
 	if (mapped->symbolizer && image->kind == LODE_MAPPED_FILE)

@@ -115,8 +115,6 @@ static uint32_t make_frame(struct reader *reader, struct lode_span text)
 	}
 	text = drop_offset(text);
 	module = lode_module_from_file(frames, file.text, file.length);
-	if (module == LODE_NONE)
-		return LODE_NONE;
 	return lode_frames_add(frames, module, text.length ? text.text : "[unknown]",
 			       text.length ? text.length : 9);
 }
@@ -264,8 +262,7 @@ static int add_entry(struct reader *reader, uint64_t value)
 	order_stacks(reader);
 	for (size_t i = reader->frame_count; i-- && event.stack != LODE_NONE;)
 		event.stack = lode_stack_tree_child(&reader->dictionary.tree, event.stack, reader->frames[i]);
-	if (event.thread == LODE_NONE || event.stack == LODE_NONE ||
-	    lode_stream_add_event(&reader->stream, reader->options->kind_is_wait ? LODE_WAIT : LODE_RUN, &event) < 0)
+	if (lode_stream_add_event(&reader->stream, reader->options->kind_is_wait ? LODE_WAIT : LODE_RUN, &event) < 0)
 		return lode_fail_memory(reader->error);
 	reader->t = lode_add_saturating(reader->t, event.cost);
 	reader->entries++;

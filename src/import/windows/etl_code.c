@@ -92,7 +92,7 @@ static uint32_t module_of(struct lode_etl_code *code, uint32_t pid)
 	const char *path = code->text.bytes, *slash = memrchr(path, '\\', code->text.size);
 	const char *name = slash ? slash + 1 : path;
 	size_t length = code->text.size - (size_t)(name - path);
-	uint32_t module = lode_frames_module(frames, name, length), string;
+	uint32_t module = lode_frames_module(frames, name, length);
 
 	if (module == LODE_NONE || !module || frames->modules[module].path)
 		return module;
@@ -100,11 +100,7 @@ static uint32_t module_of(struct lode_etl_code *code, uint32_t pid)
 		frames->modules[module].kind = LODE_KIND_KERNEL;
 	else if (length > 4 && strncasecmp(name + length - 4, ".dll", 4) == 0)
 		frames->modules[module].kind = LODE_KIND_LIBRARY;
-	string = lode_strings_add(&frames->strings, path, code->text.size);
-	if (string == LODE_NONE)
-		return LODE_NONE;
-	frames->modules[module].path = string;
-	return module;
+	return lode_frames_set_path(frames, module, path, code->text.size) < 0 ? LODE_NONE : module;
 }
 
 int lode_etl_code_add_image(struct lode_etl_code *code, uint32_t pid, uint64_t base, uint64_t size,
@@ -216,7 +212,7 @@ static uint32_t make_frame(struct lode_etl_code *code, uint32_t pid, uint64_t ad
 		uint32_t module = image ? image->module
 					: lode_frames_module(frames, LODE_JIT_MODULE, strlen(LODE_JIT_MODULE));
 
-		return module == LODE_NONE ? LODE_NONE : lode_frames_pair(frames, module, method->function);
+		return lode_frames_pair(frames, module, method->function);
 	}
 	if (image)
 		return frame_in_image(code, image, address);

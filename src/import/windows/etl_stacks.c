@@ -306,8 +306,7 @@ static uint32_t push_row(struct lode_etl_stacks *stacks, uint32_t stack, uint32_
 	for (uint32_t i = stacks->rows.items[row].count; i-- && stack != LODE_NONE;) {
 		uint32_t frame = lode_etl_code_frame(stacks->code, pid, addresses[i], i > 0 || has_callee);
 
-		stack = frame == LODE_NONE ? LODE_NONE
-					   : lode_stack_tree_child(&stacks->code->dictionary->tree, stack, frame);
+		stack = lode_stack_tree_child(&stacks->code->dictionary->tree, stack, frame);
 	}
 	return stack;
 }
@@ -372,7 +371,7 @@ uint32_t lode_etl_stacks_single(struct lode_etl_stacks *stacks, uint64_t address
 {
 	uint32_t frame = lode_etl_code_frame(stacks->code, pid, address, 0);
 
-	return frame == LODE_NONE ? LODE_NONE : lode_stack_tree_child(&stacks->code->dictionary->tree, 0, frame);
+	return lode_stack_tree_child(&stacks->code->dictionary->tree, 0, frame);
 }
 
 void lode_etl_stacks_report(const struct lode_etl_stacks *stacks)

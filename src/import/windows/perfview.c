@@ -287,8 +287,7 @@ static int replay_sample(struct reader *reader, const struct sample *sample)
 	stack = &reader->stacks.items[sample->stack];
 	event.stack = stack->node;
 	event.thread = lode_stream_thread(&reader->stream, stack->pid, stack->tid);
-	if (event.thread == LODE_NONE ||
-	    lode_stream_add_event(&reader->stream, stack->is_blocked ? LODE_WAIT : LODE_RUN, &event) < 0)
+	if (lode_stream_add_event(&reader->stream, stack->is_blocked ? LODE_WAIT : LODE_RUN, &event) < 0)
 		return lode_fail_memory(reader->error);
 	reader->stream.threads[event.thread].name = stack->process;
 	return 0;

@@ -430,8 +430,6 @@ static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_en
 		return LODE_SYSTEM;
 	replay->threads.items[thread].used = 1;
 	result.stack = stack_of(replay, entry, thread);
-	if (result.stack == LODE_NONE)
-		return LODE_SYSTEM;
 	if (event->use == LODE_PERF_SWITCH)
 		return add_switch(replay, entry, thread, result.stack);
 	if (event->use == LODE_PERF_OFF_CPU)
@@ -450,7 +448,7 @@ static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_en
 	default:
 		result.name = event_name(replay, entry->event);
 	}
-	return result.name == LODE_NONE ? LODE_SYSTEM : lode_stream_add_event(replay->stream, LODE_CALL, &result);
+	return lode_stream_add_event(replay->stream, LODE_CALL, &result);
 }
 
 /* ---- in order of time ---- */

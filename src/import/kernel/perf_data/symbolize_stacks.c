@@ -108,11 +108,9 @@ static uint32_t frame_of(struct translation *translation, size_t location)
 	char text[20];
 
 	if (found->module)
-		module = lode_frames_kernel_module(frames, found->module);
+		module = lode_frames_kernel_module(frames, found->module, strlen(found->module));
 	else
 		module = lode_process_image_enter(image, frames) < 0 ? LODE_NONE : image->module;
-	if (module == LODE_NONE)
-		return LODE_NONE;
 	if (found->name)
 		return lode_frames_add(frames, module, found->name, strlen(found->name));
 	translation->unnamed++;
@@ -196,8 +194,7 @@ static uint32_t add_inlined(struct translation *translation, uint32_t node, uint
 	for (size_t i = 0; i < count && node != LODE_NONE; i++) {
 		uint32_t frame = lode_frames_add(frames, module, names[i], strlen(names[i]));
 
-		node = frame == LODE_NONE ? LODE_NONE
-					  : lode_stack_tree_child(&translation->dictionary->tree, node, frame);
+		node = lode_stack_tree_child(&translation->dictionary->tree, node, frame);
 	}
 	*depth = (uint16_t)(*depth + count);
 	return node;
