@@ -111,8 +111,7 @@ static double taken(const struct lode_live_work *from, const struct lode_live_wo
 	return (double)(to->own - from->own) + fmax(0, (double)to->programs - (double)from->programs);
 }
 
-/* The share of its time that the program can use; a thread that is held would have run for so much of it. */
-static double usable_share(const struct lode_live *live)
+double lode_live_usable_share(const struct lode_live *live)
 {
 	double usable = (double)lode_hunted_usable(&live->target, LODE_NONE, LODE_CLOCK_CPU);
 	double ready = (double)lode_hunted_ready(&live->target, LODE_NONE);
@@ -124,8 +123,9 @@ double lode_live_cost(struct lode_meter *meter)
 {
 	struct lode_live *live = lode_live_of(meter);
 	struct lode_live_work none = { 0 }, work = work_now(live);
-	double took = (double)lode_hunted_probe_time(&live->target) + (double)live->stopped * usable_share(live) +
-		      taken(&none, &work);
+	/* A thread that is held would have run for its share of the time. */
+	double took = (double)lode_hunted_probe_time(&live->target) +
+		      (double)live->stopped * lode_live_usable_share(live) + taken(&none, &work);
 
 	return work.time > 0 ? took / work.time : 0;
 }

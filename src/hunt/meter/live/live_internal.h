@@ -49,7 +49,7 @@ struct lode_live {
 	uint64_t looked; /* when the processes were last asked whether they live */
 	uint64_t stopped;
 	/* Of the meter's own work, see live_cost.c. */
-	int statistics;      /* the kernel counts the time of BPF programs as long as this is open; negative: it does not */
+	int statistics; /* the kernel counts the time of BPF programs as long as this is open; negative: it does not */
 	struct lode_live_work {
 		uint64_t own;      /* CPU time of this program */
 		uint64_t programs; /* of BPF programs */
@@ -103,6 +103,8 @@ void lode_live_look_at_work(struct lode_live *live);
 void lode_live_end_work(struct lode_live *live);
 /* Time of the program since the beginning: of each process what it could use, or its CPU time if that is longer. */
 double lode_live_program_time(struct lode_live *live);
+/* The share of its wall time that the program can use. */
+double lode_live_usable_share(const struct lode_live *live);
 /* CPU time of this program up to now. */
 uint64_t lode_live_own_time(void);
 

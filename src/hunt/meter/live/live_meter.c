@@ -25,6 +25,8 @@
 
 /* The recorder is read after this many nanoseconds even if no process has started or ended. */
 #define READ_EVERY 50000000u
+/* And where the program has no CPU for most of the time. */
+#define MAX_READ_EVERY 200000000u
 
 static uint64_t now(struct lode_meter *meter)
 {
@@ -50,7 +52,8 @@ static int wait_until(struct lode_meter *meter, uint64_t until, struct lode_erro
 		time = lode_now();
 		if (time >= until)
 			return 0;
-		left = until - time < READ_EVERY ? until - time : READ_EVERY;
+		left = lode_live_usable_share(live) < 0.5 ? MAX_READ_EVERY : READ_EVERY;
+		left = until - time < left ? until - time : left;
 		if (poll(&waited, 1, (int)((left + 999999) / 1000000)) < 0 && errno == EINTR)
 			return 0;
 	}

@@ -167,7 +167,8 @@ int lode_thread_clocks_program(const struct lode_thread_clocks *clocks)
 }
 
 void lode_thread_clocks_program_time(const struct lode_thread_clocks *clocks,
-				     void (*each)(void *context, uint64_t runs, uint64_t nanoseconds), void *context)
+				     void (*each)(void *context, uint64_t runs, uint64_t nanoseconds),
+				     void *context)
 {
 	lode_program_time(clocks->programs->obj, clocks->programs->progs.lode_probe, each, context);
 }

@@ -52,7 +52,8 @@ void lode_thread_clocks_close(struct lode_thread_clocks *clocks);
 int lode_thread_clocks_program(const struct lode_thread_clocks *clocks);
 /* How often the programs ran and how long, except those of probes, if the kernel counts it (program_time.h). */
 void lode_thread_clocks_program_time(const struct lode_thread_clocks *clocks,
-				     void (*each)(void *context, uint64_t runs, uint64_t nanoseconds), void *context);
+				     void (*each)(void *context, uint64_t runs, uint64_t nanoseconds),
+				     void *context);
 /* The ring buffer of messages, a descriptor of its map. */
 int lode_thread_clocks_messages(const struct lode_thread_clocks *clocks);
 
