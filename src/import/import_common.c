@@ -130,11 +130,13 @@ int lode_import_name_thread(struct lode_stream *stream, uint32_t thread, const c
 {
 	uint32_t name;
 
-	if (stream->threads[thread].name || !length)
+	if (thread == LODE_NONE || stream->threads[thread].name || !length)
 		return 0;
 	name = lode_strings_add(&stream->dictionary->frames.strings, text, length);
-	if (name == LODE_NONE)
+	if (name == LODE_NONE) {
+		stream->failed = 1;
 		return LODE_SYSTEM;
+	}
 	stream->threads[thread].name = name;
 	return 0;
 }
@@ -143,7 +145,7 @@ int lode_import_deliver(const struct lode_input *input, const struct lode_import
 			const struct lode_import_sink *sink, struct lode_stream *stream, unsigned ordinal,
 			struct lode_error *error)
 {
-	if (name_stream(input, options, stream) < 0 || lode_stream_sort(stream) < 0)
+	if (stream->failed || name_stream(input, options, stream) < 0 || lode_stream_sort(stream) < 0)
 		return lode_fail_memory(error);
 	return sink->take(sink->context, stream, ordinal, error);
 }

@@ -82,7 +82,10 @@ void lode_sched_destroy(struct lode_sched *sched)
 
 static struct thread *thread_of(struct lode_sched *sched, uint32_t thread)
 {
-	return LODE_PLACE(&sched->threads, thread, (struct thread){ 0 });
+	struct thread *found = LODE_PLACE(&sched->threads, thread, (struct thread){ 0 });
+
+	sched->stream->failed |= !found;
+	return found;
 }
 
 /* Files may hold times that run backwards; a length is never negative. */
@@ -103,7 +106,7 @@ static struct lode_event event_of(const struct thread *thread, uint32_t number)
 }
 
 /* The wait of a thread that was woken and ran again at `in`; 0: that was not recorded. */
-static int store_woken(struct lode_sched *sched, const struct thread *thread, uint32_t number, uint64_t in)
+static void store_woken(struct lode_sched *sched, const struct thread *thread, uint32_t number, uint64_t in)
 {
 	struct lode_event event = event_of(thread, number);
 	uint64_t woken = thread->woken > thread->out ? thread->woken : thread->out;
@@ -112,29 +115,29 @@ static int store_woken(struct lode_sched *sched, const struct thread *thread, ui
 	event.delay = length(woken, in);
 	event.waker = thread->waker;
 	event.waker_stack = thread->waker_stack;
-	return lode_stream_add_event(sched->stream, LODE_WAIT, &event);
+	lode_stream_add_event(sched->stream, LODE_WAIT, &event);
 }
 
 /* The wait of a thread whose wakeup was not seen: it lasted until `end` at most. */
-static int store_blocked(struct lode_sched *sched, const struct thread *thread, uint32_t number, uint64_t end)
+static void store_blocked(struct lode_sched *sched, const struct thread *thread, uint32_t number, uint64_t end)
 {
 	struct lode_event event = event_of(thread, number);
 
 	event.cost = length(thread->out, end);
-	return lode_stream_add_event(sched->stream, LODE_WAIT, &event);
+	lode_stream_add_event(sched->stream, LODE_WAIT, &event);
 }
 
 /* A preemption that ended at `in`; 0: that was not recorded. */
-static int store_preempted(struct lode_sched *sched, const struct thread *thread, uint32_t number, uint64_t in)
+static void store_preempted(struct lode_sched *sched, const struct thread *thread, uint32_t number, uint64_t in)
 {
 	struct lode_event event = event_of(thread, number);
 
 	event.delay = length(thread->out, in);
 	event.name = sched->preempt;
-	return lode_stream_add_event(sched->stream, LODE_CALL, &event);
+	lode_stream_add_event(sched->stream, LODE_CALL, &event);
 }
 
-static int switch_in(struct lode_sched *sched, struct thread *thread, uint32_t number, uint64_t t)
+static void switch_in(struct lode_sched *sched, struct thread *thread, uint32_t number, uint64_t t)
 {
 	enum state state = thread->state;
 
@@ -149,13 +152,16 @@ static int switch_in(struct lode_sched *sched, struct thread *thread, uint32_t n
 	switch (state) {
 	case BLOCKED:
 		sched->unexplained++;
-		return store_blocked(sched, thread, number, t);
+		store_blocked(sched, thread, number, t);
+		break;
 	case WOKEN:
-		return store_woken(sched, thread, number, t);
+		store_woken(sched, thread, number, t);
+		break;
 	case PREEMPTED:
-		return store_preempted(sched, thread, number, t);
+		store_preempted(sched, thread, number, t);
+		break;
 	default:
-		return 0;
+		break;
 	}
 }
 
@@ -164,38 +170,31 @@ static int switch_in(struct lode_sched *sched, struct thread *thread, uint32_t n
  * recorded: some kernels do not report that the idle thread is switched out. It
  * ran again before `t`; how long it was in the run queue is not known.
  */
-static int store_unfinished(struct lode_sched *sched, const struct thread *thread, uint32_t number, uint64_t t)
+static void store_unfinished(struct lode_sched *sched, const struct thread *thread, uint32_t number, uint64_t t)
 {
-	switch (thread->state) {
-	case BLOCKED:
-		return store_blocked(sched, thread, number, t);
-	case WOKEN:
-		return store_woken(sched, thread, number, 0);
-	case PREEMPTED:
-		return store_preempted(sched, thread, number, 0);
-	default:
-		return 0;
-	}
+	if (thread->state == BLOCKED)
+		store_blocked(sched, thread, number, t);
+	else if (thread->state == WOKEN)
+		store_woken(sched, thread, number, 0);
+	else if (thread->state == PREEMPTED)
+		store_preempted(sched, thread, number, 0);
 }
 
 /* The thread runs, or ran until now: if it was thought to be off its CPU its switch-in is missing. */
-static int see_running(struct lode_sched *sched, struct thread *thread, uint32_t number, uint64_t t)
+static void see_running(struct lode_sched *sched, struct thread *thread, uint32_t number, uint64_t t)
 {
 	if (thread->state < BLOCKED)
-		return 0;
+		return;
 	sched->unseen++;
-	if (store_unfinished(sched, thread, number, t) < 0)
-		return LODE_SYSTEM;
+	store_unfinished(sched, thread, number, t);
 	thread->state = RUNNING;
 	thread->early = 0;
-	return 0;
 }
 
-int lode_sched_running(struct lode_sched *sched, uint64_t t, uint32_t thread)
+void lode_sched_running(struct lode_sched *sched, uint64_t t, uint32_t thread)
 {
-	if (thread >= sched->threads.count)
-		return 0;
-	return see_running(sched, &sched->threads.items[thread], thread, t);
+	if (thread < sched->threads.count)
+		see_running(sched, &sched->threads.items[thread], thread, t);
 }
 
 void lode_sched_set_stack(struct lode_sched *sched, uint32_t thread, uint32_t stack)
@@ -204,42 +203,36 @@ void lode_sched_set_stack(struct lode_sched *sched, uint32_t thread, uint32_t st
 		sched->threads.items[thread].stack = stack;
 }
 
-static int switch_out(struct lode_sched *sched, struct thread *thread, uint32_t number, uint64_t t, uint16_t cpu,
-		      enum lode_switch_state state, uint32_t stack)
+static void switch_out(struct lode_sched *sched, struct thread *thread, uint32_t number, uint64_t t, uint16_t cpu,
+		       enum lode_switch_state state, uint32_t stack)
 {
-	if (see_running(sched, thread, number, t) < 0)
-		return LODE_SYSTEM;
+	see_running(sched, thread, number, t);
 	thread->out = t;
 	thread->cpu = cpu;
 	thread->stack = stack;
 	thread->state = state == LODE_SWITCH_BLOCKED     ? BLOCKED
 			: state == LODE_SWITCH_PREEMPTED ? PREEMPTED
 							 : UNKNOWN;
-	return 0;
 }
 
-int lode_sched_switch(struct lode_sched *sched, uint64_t t, uint16_t cpu, uint32_t previous,
-		      enum lode_switch_state state, uint32_t stack, uint32_t next)
+void lode_sched_switch(struct lode_sched *sched, uint64_t t, uint16_t cpu, uint32_t previous,
+		       enum lode_switch_state state, uint32_t stack, uint32_t next)
 {
-	struct thread *thread;
+	struct thread *thread = previous == LODE_NONE ? NULL : thread_of(sched, previous);
 
-	if (previous != LODE_NONE) {
-		thread = thread_of(sched, previous);
-		if (!thread || switch_out(sched, thread, previous, t, cpu, state, stack) < 0)
-			return LODE_SYSTEM;
-	}
-	if (next == LODE_NONE)
-		return 0;
-	thread = thread_of(sched, next);
-	return thread ? switch_in(sched, thread, next, t) : LODE_SYSTEM;
+	if (thread)
+		switch_out(sched, thread, previous, t, cpu, state, stack);
+	thread = next == LODE_NONE ? NULL : thread_of(sched, next);
+	if (thread)
+		switch_in(sched, thread, next, t);
 }
 
-int lode_sched_waking(struct lode_sched *sched, uint64_t t, uint32_t waker, uint32_t waker_stack, uint32_t target)
+void lode_sched_waking(struct lode_sched *sched, uint64_t t, uint32_t waker, uint32_t waker_stack, uint32_t target)
 {
 	struct thread *thread = target == LODE_NONE ? NULL : thread_of(sched, target);
 
 	if (!thread)
-		return target == LODE_NONE ? 0 : LODE_SYSTEM;
+		return;
 	if (thread->state == BLOCKED) {
 		thread->state = WOKEN;
 		thread->woken = t;
@@ -250,7 +243,6 @@ int lode_sched_waking(struct lode_sched *sched, uint64_t t, uint32_t waker, uint
 		thread->early_waker = waker;
 		thread->early_stack = waker_stack;
 	}
-	return 0;
 }
 
 int lode_sched_finish(struct lode_sched *sched, uint64_t t)
@@ -259,8 +251,7 @@ int lode_sched_finish(struct lode_sched *sched, uint64_t t)
 		struct thread *thread = &sched->threads.items[i];
 
 		sched->open += thread->state == BLOCKED;
-		if (store_unfinished(sched, thread, (uint32_t)i, t) < 0)
-			return LODE_SYSTEM;
+		store_unfinished(sched, thread, (uint32_t)i, t);
 		thread->state = UNKNOWN;
 	}
 	lode_notes_add(sched->notes, sched->unexplained, "waits whose waker was not recorded", NULL);
@@ -268,5 +259,5 @@ int lode_sched_finish(struct lode_sched *sched, uint64_t t)
 		       NULL);
 	lode_notes_add(sched->notes, sched->open, "waits that were not over when the recording ended", NULL);
 	sched->unexplained = sched->unseen = sched->open = 0;
-	return 0;
+	return sched->stream->failed ? LODE_SYSTEM : 0;
 }

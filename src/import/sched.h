@@ -38,18 +38,21 @@ static inline enum lode_switch_state lode_switch_state(uint64_t state, unsigned 
 	return state & dead ? LODE_SWITCH_DEAD : LODE_SWITCH_BLOCKED;
 }
 
-/* Events go to `stream`; threads are found in it by tid. NULL when memory has run out. */
+/*
+ * Events go to `stream`; threads are found in it by tid. NULL when memory has run out; where it does later the
+ * stream is marked (`failed`).
+ */
 struct lode_sched *lode_sched_create(struct lode_stream *stream, struct lode_notes *notes);
 void lode_sched_destroy(struct lode_sched *sched);
-/* `previous` and `next` are threads of the stream; LODE_NONE for the idle thread. Returns 0 or LODE_SYSTEM. */
-int lode_sched_switch(struct lode_sched *sched, uint64_t t, uint16_t cpu, uint32_t previous,
-		      enum lode_switch_state state, uint32_t stack, uint32_t next);
+/* `previous` and `next` are threads of the stream; LODE_NONE for the idle thread. */
+void lode_sched_switch(struct lode_sched *sched, uint64_t t, uint16_t cpu, uint32_t previous,
+		       enum lode_switch_state state, uint32_t stack, uint32_t next);
 /*
  * `waker` made `target` ready. `waker` is LODE_NONE for an interrupt on an idle
  * CPU. A later waking of a thread that is already ready changes nothing, so that
  * waking and wakeup may both be fed; of several wakings of a thread that still runs the last counts.
  */
-int lode_sched_waking(struct lode_sched *sched, uint64_t t, uint32_t waker, uint32_t waker_stack, uint32_t target);
+void lode_sched_waking(struct lode_sched *sched, uint64_t t, uint32_t waker, uint32_t waker_stack, uint32_t target);
 /*
  * Where the thread waits, for recordings that have it only when it runs again: call it before the
  * switch-in. Nothing happens to a thread that does not wait.
@@ -58,12 +61,13 @@ void lode_sched_set_stack(struct lode_sched *sched, uint32_t thread, uint32_t st
 /*
  * The thread was seen running at `t` (a sample, a system call). Says nothing new
  * where switches are recorded whole; where the switch-in of the thread is missing
- * it ends its wait. LODE_NONE is fine. Returns 0 or LODE_SYSTEM.
+ * it ends its wait. LODE_NONE is fine.
  */
-int lode_sched_running(struct lode_sched *sched, uint64_t t, uint32_t thread);
+void lode_sched_running(struct lode_sched *sched, uint64_t t, uint32_t thread);
 /*
  * The recording ended at `t`: waits that are still open are stored up to then,
- * without a waker, and counted in the notes, as are switch-ins without a waking.
+ * without a waker, and counted in the notes, as are switch-ins without a waking. Returns 0, or LODE_SYSTEM where the
+ * stream has failed.
  */
 int lode_sched_finish(struct lode_sched *sched, uint64_t t);
 

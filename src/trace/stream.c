@@ -44,29 +44,37 @@ static uint32_t find_tid(const struct lode_stream *stream, uint32_t tid)
 	return LODE_INDEX_FIND(i, &stream->tid_index, hash, stream->threads[i].tid == tid);
 }
 
+static uint32_t fail_thread(struct lode_stream *stream)
+{
+	stream->failed = 1;
+	return LODE_NONE;
+}
+
 uint32_t lode_stream_thread(struct lode_stream *stream, uint32_t pid, uint32_t tid)
 {
 	uint64_t hash = lode_hash_pair(pid, tid);
 	size_t probe = 0;
 	uint32_t id;
 
+	if (stream->failed)
+		return LODE_NONE;
 	while ((id = lode_index_next(&stream->thread_index, hash, &probe)) != LODE_NONE)
 		if (stream->threads[id].pid == pid && stream->threads[id].tid == tid)
 			return id;
 	id = (uint32_t)stream->thread_count;
 	if (LODE_GROW(stream->threads, stream->thread_capacity, stream->thread_count + 1) < 0 ||
 	    lode_index_insert(&stream->thread_index, hash, id) < 0)
-		return LODE_NONE;
+		return fail_thread(stream);
 	if (find_tid(stream, tid) == LODE_NONE &&
 	    lode_index_insert(&stream->tid_index, lode_hash_pair(tid, 1), id) < 0)
-		return LODE_NONE;
+		return fail_thread(stream);
 	stream->threads[stream->thread_count++] = (struct lode_thread){ .pid = pid, .tid = tid };
 	return id;
 }
 
 uint32_t lode_stream_tid(struct lode_stream *stream, uint32_t tid)
 {
-	uint32_t id = find_tid(stream, tid);
+	uint32_t id = stream->failed ? LODE_NONE : find_tid(stream, tid);
 
 	return id != LODE_NONE ? id : lode_stream_thread(stream, LODE_NO_PID, tid);
 }
@@ -77,19 +85,27 @@ int lode_thread_is_idle_task(const struct lode_stream *stream, const struct lode
 	       lode_starts_with(lode_strings_get(&stream->dictionary->frames.strings, thread->name), "swapper");
 }
 
+/* Marks the stream where something was not added. */
+static int mark(struct lode_stream *stream, int code)
+{
+	stream->failed |= code < 0;
+	return code;
+}
+
 int lode_stream_add_event(struct lode_stream *stream, enum lode_event_type type, const struct lode_event *event)
 {
 	if (event->thread == LODE_NONE || event->stack == LODE_NONE || event->waker_stack == LODE_NONE ||
 	    event->name == LODE_NONE || event->object == LODE_NONE)
-		return LODE_SYSTEM;
-	return lode_events_add(&stream->events[type], event);
+		return mark(stream, LODE_SYSTEM);
+	return mark(stream, lode_events_add(&stream->events[type], event));
 }
 
 int lode_stream_add_symptom(struct lode_stream *stream, const struct lode_symptom *symptom)
 {
 	if (symptom->thread == LODE_NONE || symptom->name == LODE_NONE)
-		return LODE_SYSTEM;
-	return LODE_APPEND(stream->symptoms, stream->symptom_count, stream->symptom_capacity, *symptom);
+		return mark(stream, LODE_SYSTEM);
+	return mark(stream,
+		    LODE_APPEND(stream->symptoms, stream->symptom_count, stream->symptom_capacity, *symptom));
 }
 
 int lode_stream_set_attribute(struct lode_stream *stream, const char *key, const char *value,
@@ -103,14 +119,15 @@ int lode_stream_set_attribute(struct lode_stream *stream, const char *key, const
 	};
 
 	if (attribute.key == LODE_NONE || attribute.value == LODE_NONE)
-		return LODE_SYSTEM;
+		return mark(stream, LODE_SYSTEM);
 	for (size_t i = 0; i < stream->attribute_count; i++) {
 		if (stream->attributes[i].key == attribute.key) {
 			stream->attributes[i] = attribute;
 			return 0;
 		}
 	}
-	return LODE_APPEND(stream->attributes, stream->attribute_count, stream->attribute_capacity, attribute);
+	return mark(stream, LODE_APPEND(stream->attributes, stream->attribute_count, stream->attribute_capacity,
+					attribute));
 }
 
 int lode_stream_set_text(struct lode_stream *stream, const char *key, const char *text)

@@ -80,7 +80,14 @@ struct lode_stream {
 	struct lode_events events[LODE_EVENT_TYPES];
 	struct lode_index thread_index; /* (pid, tid) */
 	struct lode_index tid_index;    /* tid alone, first thread with it */
+	int failed;                     /* memory ran out, and something is missing: see below */
 };
+
+/*
+ * Where memory runs out for a thread, an event, a symptom or an attribute the stream is marked as failed, besides the code
+ * or LODE_NONE that is returned. So code that fills a stream may check each time, or once before the stream is used;
+ * lode_import_deliver does so for importers.
+ */
 
 /* An empty stream over `dictionary`, which must outlive it. Cannot fail. */
 void lode_stream_init(struct lode_stream *stream, struct lode_dictionary *dictionary);

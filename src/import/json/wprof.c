@@ -185,30 +185,30 @@ static uint32_t find_stack(struct reading *reading, struct lode_json_value value
 /* ---- events ---- */
 
 /* The thread of a task; LODE_NONE for an idle one, or one that is not there. */
-static int find_thread(struct reading *reading, struct lode_json_value task, uint32_t *thread)
+static uint32_t find_thread(struct reading *reading, struct lode_json_value task)
 {
 	static const char *const parts[] = { "tid", "pid", "comm" };
 	struct lode_stream *stream = &reading->import.stream;
 	struct lode_json_value values[3];
 	uint64_t tid, pid;
 	const char *name;
+	uint32_t thread;
 
-	*thread = LODE_NONE;
 	lode_json_get_all(task, parts, values, 3);
 	tid = lode_json_u64_or(values[0], UINT64_MAX);
 	pid = lode_json_u64_or(values[1], 0);
 	if (tid >= LODE_NONE || !tid)
-		return 0;
+		return LODE_NONE;
 	/* A task that wprof knows nothing of has process 0. */
-	*thread = lode_stream_thread(stream, pid && pid < LODE_NO_PID ? (uint32_t)pid : LODE_NO_PID, (uint32_t)tid);
-	if (*thread == LODE_NONE)
-		return lode_fail_memory(reading->import.error);
-	if (stream->threads[*thread].name)
-		return 0;
+	thread = lode_stream_thread(stream, pid && pid < LODE_NO_PID ? (uint32_t)pid : LODE_NO_PID, (uint32_t)tid);
+	if (thread == LODE_NONE || stream->threads[thread].name)
+		return thread;
 	name = lode_json_string(values[2], &reading->import.text);
-	if (!name || lode_import_name_thread(stream, *thread, name, strlen(name)) < 0)
-		return lode_fail_memory(reading->import.error);
-	return 0;
+	if (name)
+		lode_import_name_thread(stream, thread, name, strlen(name));
+	else
+		stream->failed = 1;
+	return thread;
 }
 
 static enum lode_switch_state state_of(struct lode_json_value state)
@@ -232,87 +232,69 @@ static uint16_t cpu_of(const struct lode_json_value *values)
 	return cpu < LODE_NO_CPU ? (uint16_t)cpu : LODE_NO_CPU;
 }
 
-static int read_switch(struct reading *reading, const struct lode_json_value *values, uint64_t t)
+static void read_switch(struct reading *reading, const struct lode_json_value *values, uint64_t t)
 {
-	uint32_t prev, next, waker;
+	uint32_t prev = find_thread(reading, values[PREV]), next = find_thread(reading, values[NEXT]);
+	uint32_t waker = find_thread(reading, values[WAKER]);
 	uint64_t woken;
-	int code;
 
-	if ((code = find_thread(reading, values[PREV], &prev)) < 0 ||
-	    (code = find_thread(reading, values[NEXT], &next)) < 0 ||
-	    (code = find_thread(reading, values[WAKER], &waker)) < 0)
-		return code;
 	/* Says nothing new where the waking itself was recorded. */
-	if (next != LODE_NONE && values[WAKER].at && lode_json_ns(values[WAKING_TIME], 1e9, &woken) == 0 &&
-	    lode_sched_waking(reading->sched, woken, waker, 0, next) < 0)
-		return lode_fail_memory(reading->import.error);
+	if (next != LODE_NONE && values[WAKER].at && lode_json_ns(values[WAKING_TIME], 1e9, &woken) == 0)
+		lode_sched_waking(reading->sched, woken, waker, 0, next);
 	if (next != LODE_NONE && values[OFF_CPU_STACK_ID].at)
 		lode_sched_set_stack(reading->sched, next, find_stack(reading, values[OFF_CPU_STACK_ID]));
-	if (lode_sched_switch(reading->sched, t, cpu_of(values), prev, state_of(values[PREV_STATE]), 0, next) < 0)
-		return lode_fail_memory(reading->import.error);
-	return 0;
+	lode_sched_switch(reading->sched, t, cpu_of(values), prev, state_of(values[PREV_STATE]), 0, next);
 }
 
-static int read_waking(struct reading *reading, const struct lode_json_value *values, uint64_t t)
+static void read_waking(struct reading *reading, const struct lode_json_value *values, uint64_t t)
 {
-	uint32_t waker, wakee;
-	int code;
+	uint32_t waker = find_thread(reading, values[WAKER]), wakee = find_thread(reading, values[WAKEE]);
 
-	if ((code = find_thread(reading, values[WAKER], &waker)) < 0 ||
-	    (code = find_thread(reading, values[WAKEE], &wakee)) < 0)
-		return code;
-	if (lode_sched_waking(reading->sched, t, waker, find_stack(reading, values[WAKER_STACK_ID]), wakee) < 0)
-		return lode_fail_memory(reading->import.error);
-	return 0;
+	lode_sched_waking(reading->sched, t, waker, find_stack(reading, values[WAKER_STACK_ID]), wakee);
 }
 
-static int add_run(struct reading *reading, const struct lode_json_value *values, uint64_t t, double cost)
+static void add_run(struct reading *reading, const struct lode_json_value *values, uint64_t t, double cost)
 {
 	struct lode_event event = { .t = t, .waker = LODE_NONE, .cpu = cpu_of(values) };
-	int code = find_thread(reading, values[TASK], &event.thread);
 
-	if (code < 0 || event.thread == LODE_NONE)
-		return code;
+	event.thread = find_thread(reading, values[TASK]);
+	if (event.thread == LODE_NONE)
+		return;
 	event.cost = cost >= 0 && cost < 0x1p62 ? (uint64_t)(cost + 0.5) : 0;
 	event.stack = find_stack(reading, values[STACK_ID]);
-	if (lode_sched_running(reading->sched, t, event.thread) < 0 ||
-	    lode_stream_add_event(&reading->import.stream, LODE_RUN, &event) < 0)
-		return lode_fail_memory(reading->import.error);
-	return 0;
+	lode_sched_running(reading->sched, t, event.thread);
+	lode_stream_add_event(&reading->import.stream, LODE_RUN, &event);
 }
 
 /* A sample of a clock's counter is as much run time as its period. */
-static int read_counter(struct reading *reading, const struct lode_json_value *values, uint64_t t)
+static void read_counter(struct reading *reading, const struct lode_json_value *values, uint64_t t)
 {
 	if (lode_json_is_text(values[PMU], "cpu-clock") || lode_json_is_text(values[PMU], "task-clock"))
-		return add_run(reading, values, t, lode_json_double_or(values[SAMPLE_PERIOD], 0));
-	reading->counters++;
-	return 0;
+		add_run(reading, values, t, lode_json_double_or(values[SAMPLE_PERIOD], 0));
+	else
+		reading->counters++;
 }
 
-static int read_request(struct reading *reading, const struct lode_json_value *values, uint64_t t)
+static void read_request(struct reading *reading, const struct lode_json_value *values, uint64_t t)
 {
+	struct lode_stream *stream = &reading->import.stream;
 	struct lode_symptom symptom = { .t1 = t };
 	uint64_t latency;
 	const char *name;
-	int code;
 
 	if (!lode_json_is_text(values[EVENT], "end") || lode_json_ns(values[LATENCY], 1e9, &latency) < 0)
-		return 0;
+		return;
 	reading->requests++;
 	name = lode_json_string(values[REQUEST_NAME], &reading->import.file);
-	if (!name)
-		return lode_fail_memory(reading->import.error);
-	code = lode_symptom_marker(reading->import.options, name)
-		       ? find_thread(reading, values[TASK], &symptom.thread)
-		       : 1;
-	if (code || symptom.thread == LODE_NONE)
-		return code < 0 ? code : 0;
+	stream->failed |= !name;
+	if (!name || !lode_symptom_marker(reading->import.options, name))
+		return;
+	symptom.thread = find_thread(reading, values[TASK]);
+	if (symptom.thread == LODE_NONE)
+		return;
 	symptom.t0 = latency < t ? t - latency : 0;
-	symptom.name = lode_strings_add(&reading->import.dictionary.frames.strings, name, strlen(name));
-	if (lode_stream_add_symptom(&reading->import.stream, &symptom) < 0)
-		return lode_fail_memory(reading->import.error);
-	return 0;
+	symptom.name = lode_strings_add(&stream->dictionary->frames.strings, name, strlen(name));
+	lode_stream_add_symptom(stream, &symptom);
 }
 
 static int read_event(struct reading *reading, const struct lode_json_value *values)
@@ -326,17 +308,18 @@ static int read_event(struct reading *reading, const struct lode_json_value *val
 	reading->events++;
 	reading->last = t > reading->last ? t : reading->last;
 	if (lode_json_is_text(values[TYPE], "switch"))
-		return read_switch(reading, values, t);
-	if (lode_json_is_text(values[TYPE], "waking") || lode_json_is_text(values[TYPE], "wakeup_new"))
-		return read_waking(reading, values, t);
-	if (lode_json_is_text(values[TYPE], "timer"))
-		return add_run(reading, values, t, reading->period_ns);
-	if (lode_json_is_text(values[TYPE], "pmu_event"))
-		return read_counter(reading, values, t);
-	if (lode_json_is_text(values[TYPE], "req_event"))
-		return read_request(reading, values, t);
-	reading->others++;
-	return 0;
+		read_switch(reading, values, t);
+	else if (lode_json_is_text(values[TYPE], "waking") || lode_json_is_text(values[TYPE], "wakeup_new"))
+		read_waking(reading, values, t);
+	else if (lode_json_is_text(values[TYPE], "timer"))
+		add_run(reading, values, t, reading->period_ns);
+	else if (lode_json_is_text(values[TYPE], "pmu_event"))
+		read_counter(reading, values, t);
+	else if (lode_json_is_text(values[TYPE], "req_event"))
+		read_request(reading, values, t);
+	else
+		reading->others++;
+	return reading->import.stream.failed ? lode_fail_memory(reading->import.error) : 0;
 }
 
 /* ---- lines ---- */

@@ -49,9 +49,7 @@ struct reader {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
 	struct lode_sched *sched;
-	uint32_t *running; /* by CPU: the thread, LODE_NONE for none or the idle one */
-	size_t cpus;
-	size_t cpu_capacity;
+	LODE_ARRAY(uint32_t) running; /* by CPU: the thread, LODE_NONE for none or the idle one */
 	LODE_ARRAY(struct event_kind) kinds;
 	unsigned dead; /* bits of the last state of a thread */
 	uint64_t last;
@@ -64,51 +62,43 @@ struct reader {
 
 /* ---- threads ---- */
 
-static int name_thread(struct reader *reader, uint32_t thread, const char *name, int again)
+static void name_thread(struct reader *reader, uint32_t thread, const char *name)
 {
-	if (!name || !*name)
-		return 0;
-	if (again)
-		reader->stream.threads[thread].name = 0;
-	return lode_import_name_thread(&reader->stream, thread, name, strlen(name));
+	if (name)
+		lode_import_name_thread(&reader->stream, thread, name, strlen(name));
 }
 
-/* The thread with this tid; the idle thread is none. */
-static int find_thread(struct reader *reader, uint64_t tid, const char *name, uint32_t *thread)
+/* The thread with this tid; LODE_NONE for the idle thread. */
+static uint32_t find_thread(struct reader *reader, uint64_t tid, const char *name)
 {
-	*thread = LODE_NONE;
-	if (!tid || tid >= UINT32_MAX)
-		return 0;
-	*thread = lode_stream_tid(&reader->stream, (uint32_t)tid);
-	return *thread == LODE_NONE ? LODE_SYSTEM : name_thread(reader, *thread, name, 0);
+	uint32_t thread = LODE_NONE;
+
+	if (tid && tid < UINT32_MAX)
+		thread = lode_stream_tid(&reader->stream, (uint32_t)tid);
+	name_thread(reader, thread, name);
+	return thread;
 }
 
-static int set_running(struct reader *reader, uint16_t cpu, uint32_t thread)
+static void set_running(struct reader *reader, uint16_t cpu, uint32_t thread)
 {
-	if (cpu == LODE_NO_CPU)
-		return 0;
-	if (cpu >= reader->cpus) {
-		if (lode_grow(&reader->running, &reader->cpu_capacity, (size_t)cpu + 1, sizeof(*reader->running)) <
-		    0)
-			return LODE_SYSTEM;
-		while (reader->cpus <= cpu)
-			reader->running[reader->cpus++] = LODE_NONE;
-	}
-	reader->running[cpu] = thread;
-	return 0;
+	uint32_t *running = cpu == LODE_NO_CPU ? NULL : LODE_PLACE(&reader->running, cpu, LODE_NONE);
+
+	if (running)
+		*running = thread;
 }
 
 /* The thread that an event is of; LODE_NONE where that is not known. */
-static int thread_of(struct reader *reader, const struct lode_ctf_event *event, uint32_t *thread)
+static uint32_t thread_of(struct reader *reader, const struct lode_ctf_event *event)
 {
-	*thread = event->cpu < reader->cpus ? reader->running[event->cpu] : LODE_NONE;
+	uint32_t thread;
+
 	if (event->context_tid == UINT32_MAX)
-		return 0;
-	if (event->context_tid && event->context_pid != UINT32_MAX) {
-		*thread = lode_stream_thread(&reader->stream, event->context_pid, event->context_tid);
-		return *thread == LODE_NONE ? LODE_SYSTEM : name_thread(reader, *thread, event->context_name, 0);
-	}
-	return find_thread(reader, event->context_tid, event->context_name, thread);
+		return event->cpu < reader->running.count ? reader->running.items[event->cpu] : LODE_NONE;
+	if (!event->context_tid || event->context_pid == UINT32_MAX)
+		return find_thread(reader, event->context_tid, event->context_name);
+	thread = lode_stream_thread(&reader->stream, event->context_pid, event->context_tid);
+	name_thread(reader, thread, event->context_name);
+	return thread;
 }
 
 /* ---- stacks ---- */
@@ -143,26 +133,22 @@ static uint32_t stack_of(struct reader *reader, const struct lode_ctf_event *eve
 
 /* ---- events ---- */
 
-static int add_switch(struct reader *reader, const struct lode_ctf_event *event, uint32_t stack)
+static void add_switch(struct reader *reader, const struct lode_ctf_event *event, uint32_t stack)
 {
-	uint32_t previous, next;
+	uint32_t previous = find_thread(reader, event->number[LODE_CTF_PREV_TID], event->text[LODE_CTF_PREV_COMM]);
+	uint32_t next = find_thread(reader, event->number[LODE_CTF_NEXT_TID], event->text[LODE_CTF_NEXT_COMM]);
 
-	if (find_thread(reader, event->number[LODE_CTF_PREV_TID], event->text[LODE_CTF_PREV_COMM], &previous) < 0 ||
-	    find_thread(reader, event->number[LODE_CTF_NEXT_TID], event->text[LODE_CTF_NEXT_COMM], &next) < 0 ||
-	    set_running(reader, event->cpu, next) < 0)
-		return LODE_SYSTEM;
-	return lode_sched_switch(reader->sched, event->t, event->cpu, previous,
-				 lode_switch_state(event->number[LODE_CTF_PREV_STATE], reader->dead), stack, next);
+	set_running(reader, event->cpu, next);
+	lode_sched_switch(reader->sched, event->t, event->cpu, previous,
+			  lode_switch_state(event->number[LODE_CTF_PREV_STATE], reader->dead), stack, next);
 }
 
-static int add_waking(struct reader *reader, const struct lode_ctf_event *event, uint32_t stack)
+static void add_waking(struct reader *reader, const struct lode_ctf_event *event, uint32_t stack)
 {
-	uint32_t waker, target;
+	uint32_t waker = thread_of(reader, event);
 
-	if (thread_of(reader, event, &waker) < 0 ||
-	    find_thread(reader, event->number[LODE_CTF_TID], event->text[LODE_CTF_COMM], &target) < 0)
-		return LODE_SYSTEM;
-	return lode_sched_waking(reader->sched, event->t, waker, stack, target);
+	lode_sched_waking(reader->sched, event->t, waker, stack,
+			  find_thread(reader, event->number[LODE_CTF_TID], event->text[LODE_CTF_COMM]));
 }
 
 static uint32_t name_call(struct reader *reader, const char *name)
@@ -171,33 +157,34 @@ static uint32_t name_call(struct reader *reader, const char *name)
 	return lode_strings_add(&reader->dictionary.frames.strings, name, strlen(name));
 }
 
-static int add_call(struct reader *reader, const struct lode_ctf_event *event, struct event_kind *kind,
-		    uint32_t stack)
+static void add_call(struct reader *reader, const struct lode_ctf_event *event, struct event_kind *kind,
+		     uint32_t stack)
 {
 	struct lode_event call = { .t = event->t, .stack = stack, .waker = LODE_NONE, .cpu = event->cpu };
 
-	if (thread_of(reader, event, &call.thread) < 0)
-		return LODE_SYSTEM;
+	call.thread = thread_of(reader, event);
 	if (call.thread == LODE_NONE) {
 		reader->homeless++;
-		return 0;
+		return;
 	}
 	if (!kind->call_name)
 		kind->call_name = name_call(reader, event->name);
 	call.name = kind->call_name;
-	return lode_stream_add_event(&reader->stream, LODE_CALL, &call);
+	lode_stream_add_event(&reader->stream, LODE_CALL, &call);
 }
 
 /* Threads that run when the recording begins are reported as if by events. */
-static int name_from_dump(struct reader *reader, const struct lode_ctf_event *event)
+static void name_from_dump(struct reader *reader, const struct lode_ctf_event *event)
 {
+	const char *name = event->text[LODE_CTF_NAME];
 	uint32_t thread;
 
 	if (strcmp(event->name, "lttng_statedump_process_state") != 0 || !event->has[LODE_CTF_TID])
-		return 0;
-	if (find_thread(reader, event->number[LODE_CTF_TID], NULL, &thread) < 0)
-		return LODE_SYSTEM;
-	return thread == LODE_NONE ? 0 : name_thread(reader, thread, event->text[LODE_CTF_NAME], 1);
+		return;
+	thread = find_thread(reader, event->number[LODE_CTF_TID], NULL);
+	if (thread != LODE_NONE && name && *name)
+		reader->stream.threads[thread].name = 0; /* what it was called before is no more true */
+	name_thread(reader, thread, name);
 }
 
 static enum meaning meaning_of(const char *name)
@@ -226,32 +213,36 @@ static struct event_kind *kind_of(struct reader *reader, const struct lode_ctf_e
 	return kind;
 }
 
-static int sort_event(struct reader *reader, const struct lode_ctf_event *event)
+static void sort_event(struct reader *reader, const struct lode_ctf_event *event, struct event_kind *kind)
 {
-	struct event_kind unknown = { 0 }, *kind = kind_of(reader, event, &unknown);
 	uint32_t stack;
 
-	if (!kind)
-		return LODE_SYSTEM;
-	if (kind->meaning == STATE_DUMP)
-		return name_from_dump(reader, event);
+	if (kind->meaning == STATE_DUMP) {
+		name_from_dump(reader, event);
+		return;
+	}
 	if (kind->meaning == EXIT) {
 		reader->exits++;
-		return 0;
+		return;
 	}
 	stack = stack_of(reader, event);
 	if (kind->meaning == SWITCH && event->has[LODE_CTF_PREV_TID] && event->has[LODE_CTF_NEXT_TID])
-		return add_switch(reader, event, stack);
-	return kind->meaning == WAKING && event->has[LODE_CTF_TID] ? add_waking(reader, event, stack)
-								   : add_call(reader, event, kind, stack);
+		add_switch(reader, event, stack);
+	else if (kind->meaning == WAKING && event->has[LODE_CTF_TID])
+		add_waking(reader, event, stack);
+	else
+		add_call(reader, event, kind, stack);
 }
 
 static int handle_event(void *context, const struct lode_ctf_event *event, struct lode_error *error)
 {
 	struct reader *reader = context;
+	struct event_kind unknown = { 0 }, *kind = kind_of(reader, event, &unknown);
 
 	reader->last = event->t > reader->last ? event->t : reader->last;
-	if (sort_event(reader, event) < 0)
+	if (kind)
+		sort_event(reader, event, kind);
+	if (!kind || reader->running.failed || reader->stream.failed)
 		return lode_fail_memory(error);
 	if ((++reader->events & 0xffff) == 0)
 		return lode_import_progress_at(reader->input, reader->options, reader->events, 0, error);
@@ -330,7 +321,7 @@ static int read_ctf(struct lode_input *input, const struct lode_import_options *
 	reader.sched = lode_sched_create(&reader.stream, options->notes);
 	code = reader.sched ? read_trace(&reader, sink) : lode_fail_memory(error);
 	lode_sched_destroy(reader.sched);
-	lode_free(reader.running);
+	lode_free(reader.running.items);
 	lode_free(reader.kinds.items);
 	lode_import_end(&reader.stream);
 	return code;

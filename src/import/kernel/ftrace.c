@@ -219,51 +219,45 @@ static uint32_t make_stack(struct reader *reader)
 
 /* ---- events ---- */
 
-/* The thread with this tid, named if it has no name yet; the idle thread is none. */
-static int find_thread(struct reader *reader, uint32_t tid, struct lode_span comm, uint32_t *thread)
+/* The thread with this tid, named if it has no name yet; LODE_NONE for the idle thread. */
+static uint32_t find_thread(struct reader *reader, uint32_t tid, struct lode_span comm)
 {
-	*thread = LODE_NONE;
-	if (!tid)
-		return 0;
-	*thread = lode_stream_tid(&reader->stream, tid);
-	if (*thread == LODE_NONE)
-		return LODE_SYSTEM;
-	return lode_span_is(comm, "<...>")
-		       ? 0
-		       : lode_import_name_thread(&reader->stream, *thread, comm.text, comm.length);
+	uint32_t thread = tid ? lode_stream_tid(&reader->stream, tid) : LODE_NONE;
+
+	if (!lode_span_is(comm, "<...>"))
+		lode_import_name_thread(&reader->stream, thread, comm.text, comm.length);
+	return thread;
 }
 
-static int add_switch(struct reader *reader, const struct line *line, uint32_t stack)
+static void add_switch(struct reader *reader, const struct line *line, uint32_t stack)
 {
 	struct lode_script_switch fields;
 	uint32_t previous, next;
 
 	if (!lode_script_switch_read(line->text, &fields)) {
 		lode_tally_add(&reader->unknown_sched, reader->input, line->text.text, line->text.length);
-		return 0;
+		return;
 	}
-	if (find_thread(reader, fields.previous, line->comm, &previous) < 0 ||
-	    find_thread(reader, fields.next, fields.next_comm, &next) < 0)
-		return LODE_SYSTEM;
-	return lode_sched_switch(reader->sched, line->t, line->cpu, previous, lode_script_state(fields.state),
-				 stack, next);
+	previous = find_thread(reader, fields.previous, line->comm);
+	next = find_thread(reader, fields.next, fields.next_comm);
+	lode_sched_switch(reader->sched, line->t, line->cpu, previous, lode_script_state(fields.state), stack,
+			  next);
 }
 
-static int add_waking(struct reader *reader, const struct line *line, uint32_t stack)
+static void add_waking(struct reader *reader, const struct line *line, uint32_t stack)
 {
 	struct lode_span comm;
-	uint32_t tid, waker, target;
+	uint32_t tid, waker;
 
 	if (!lode_script_waking_read(line->text, &tid, &comm)) {
 		lode_tally_add(&reader->unknown_sched, reader->input, line->text.text, line->text.length);
-		return 0;
+		return;
 	}
-	if (find_thread(reader, line->tid, line->comm, &waker) < 0 || find_thread(reader, tid, comm, &target) < 0)
-		return LODE_SYSTEM;
-	return lode_sched_waking(reader->sched, line->t, waker, stack, target);
+	waker = find_thread(reader, line->tid, line->comm);
+	lode_sched_waking(reader->sched, line->t, waker, stack, find_thread(reader, tid, comm));
 }
 
-static int add_call(struct reader *reader, const struct line *line, uint32_t stack)
+static void add_call(struct reader *reader, const struct line *line, uint32_t stack)
 {
 	struct lode_event call = { .t = line->t, .stack = stack, .waker = LODE_NONE, .cpu = line->cpu };
 	struct lode_span name = line->event;
@@ -273,10 +267,10 @@ static int add_call(struct reader *reader, const struct line *line, uint32_t sta
 	call.name = lode_strings_add(&reader->dictionary.frames.strings, name.text, name.length);
 	call.thread = line->tgid != LODE_NO_PID ? lode_stream_thread(&reader->stream, line->tgid, line->tid)
 						: lode_stream_tid(&reader->stream, line->tid);
-	return lode_stream_add_event(&reader->stream, LODE_CALL, &call);
+	lode_stream_add_event(&reader->stream, LODE_CALL, &call);
 }
 
-static int handle_event(struct reader *reader, const struct line *line)
+static void handle_event(struct reader *reader, const struct line *line)
 {
 	uint32_t stack = make_stack(reader);
 
@@ -286,31 +280,29 @@ static int handle_event(struct reader *reader, const struct line *line)
 	else
 		reader->last = line->t;
 	if (lode_span_is(line->event, "sched_switch"))
-		return add_switch(reader, line, stack);
-	if (lode_span_is(line->event, "sched_waking") || lode_span_is(line->event, "sched_wakeup") ||
-	    lode_span_is(line->event, "sched_wakeup_new"))
-		return add_waking(reader, line, stack);
-	if (lode_span_starts(line->event, "sys_exit") || lode_span_starts(line->text, "-> ")) {
+		add_switch(reader, line, stack);
+	else if (lode_span_is(line->event, "sched_waking") || lode_span_is(line->event, "sched_wakeup") ||
+		 lode_span_is(line->event, "sched_wakeup_new"))
+		add_waking(reader, line, stack);
+	else if (lode_span_starts(line->event, "sys_exit") || lode_span_starts(line->text, "-> "))
 		lode_tally_add(&reader->exits, reader->input, NULL, 0);
-		return 0;
-	}
-	return add_call(reader, line, stack);
+	else
+		add_call(reader, line, stack);
 }
 
 /* What was kept has its stack now. */
 static int handle_kept(struct reader *reader)
 {
 	struct line line;
-	int code = 0;
 
 	if (reader->has_kept && read_event_line(reader->kept.bytes, reader->kept.size, &line))
-		code = handle_event(reader, &line);
+		handle_event(reader, &line);
 	reader->has_kept = 0;
 	reader->frame_count = 0;
 	reader->cut_stacks += (uint64_t)reader->stack_is_cut;
 	reader->stack_is_cut = 0;
 	reader->stack = NO_STACK;
-	return code < 0 ? lode_fail_memory(reader->error) : 0;
+	return reader->stream.failed ? lode_fail_memory(reader->error) : 0;
 }
 
 static int keep(struct reader *reader, const char *text, size_t length)

@@ -39,39 +39,32 @@ static void sort_events(struct lode_script_sched *sched)
 	}
 }
 
-/* The thread with this tid, named if it has no name yet; the idle thread is none. */
-static int find_thread(struct lode_stream *stream, uint32_t tid, uint32_t comm, uint32_t *thread)
+/* The thread with this tid, named if it has no name yet; LODE_NONE for the idle thread. */
+static uint32_t find_thread(struct lode_stream *stream, uint32_t tid, uint32_t comm)
 {
-	*thread = LODE_NONE;
-	if (!tid)
-		return 0;
-	*thread = lode_stream_tid(stream, tid);
-	if (*thread == LODE_NONE)
-		return LODE_SYSTEM;
-	if (!stream->threads[*thread].name)
-		stream->threads[*thread].name = comm;
-	return 0;
+	uint32_t thread = tid ? lode_stream_tid(stream, tid) : LODE_NONE;
+
+	if (thread != LODE_NONE && !stream->threads[thread].name)
+		stream->threads[thread].name = comm;
+	return thread;
 }
 
-static int feed(struct lode_sched *joiner, struct lode_stream *stream, const struct lode_script_sched_event *event)
+static void feed(struct lode_sched *joiner, struct lode_stream *stream, const struct lode_script_sched_event *event)
 {
-	uint32_t previous, next;
+	uint32_t next = find_thread(stream, event->next, event->comm);
 
-	if (find_thread(stream, event->next, event->comm, &next) < 0)
-		return LODE_SYSTEM;
 	if (event->is_waking)
-		return next == LODE_NONE ? 0
-					 : lode_sched_waking(joiner, event->t, event->thread, event->stack, next);
-	if (find_thread(stream, event->previous, 0, &previous) < 0)
-		return LODE_SYSTEM;
-	return lode_sched_switch(joiner, event->t, event->cpu, previous, event->state, event->stack, next);
+		lode_sched_waking(joiner, event->t, event->thread, event->stack, next);
+	else
+		lode_sched_switch(joiner, event->t, event->cpu, find_thread(stream, event->previous, 0),
+				  event->state, event->stack, next);
 }
 
 int lode_script_sched_join(struct lode_script_sched *sched, struct lode_stream *stream, struct lode_notes *notes,
 			   uint64_t end)
 {
 	struct lode_sched *joiner;
-	int code = 0;
+	int code;
 
 	if (!sched->count)
 		return 0;
@@ -79,10 +72,9 @@ int lode_script_sched_join(struct lode_script_sched *sched, struct lode_stream *
 	if (!joiner)
 		return LODE_SYSTEM;
 	sort_events(sched);
-	for (size_t i = 0; i < sched->count && code == 0; i++)
-		code = feed(joiner, stream, &sched->events[i]);
-	if (code == 0)
-		code = lode_sched_finish(joiner, end);
+	for (size_t i = 0; i < sched->count && !stream->failed; i++)
+		feed(joiner, stream, &sched->events[i]);
+	code = lode_sched_finish(joiner, end);
 	lode_sched_destroy(joiner);
 	return code;
 }

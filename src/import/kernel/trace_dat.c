@@ -135,24 +135,21 @@ static uint64_t number_of(const struct lode_trace_dat_event *event, const struct
 	}
 }
 
-/* The thread with this tid; the idle thread is none. It is named by the event if it has no name yet. */
-static int find_thread(struct reader *reader, uint64_t tid, const struct lode_trace_dat_event *event,
-		       const struct lode_perf_field *comm, uint32_t *thread)
+/* The thread with this tid, named by the event if it has no name yet; LODE_NONE for the idle thread. */
+static uint32_t find_thread(struct reader *reader, uint64_t tid, const struct lode_trace_dat_event *event,
+			    const struct lode_perf_field *comm)
 {
+	uint32_t thread = tid ? lode_stream_tid(&reader->stream, (uint32_t)tid) : LODE_NONE;
 	struct lode_cursor data = event->data;
 	const char *text;
 
-	*thread = LODE_NONE;
-	if (!tid)
-		return 0;
-	*thread = lode_stream_tid(&reader->stream, (uint32_t)tid);
-	if (*thread == LODE_NONE)
-		return LODE_SYSTEM;
-	if (reader->stream.threads[*thread].name || !comm || !comm->size)
-		return 0;
+	if (thread == LODE_NONE || reader->stream.threads[thread].name || !comm || !comm->size)
+		return thread;
 	lode_cursor_bytes(&data, comm->offset);
 	text = lode_cursor_bytes(&data, comm->size);
-	return text ? lode_import_name_thread(&reader->stream, *thread, text, strnlen(text, comm->size)) : 0;
+	if (text)
+		lode_import_name_thread(&reader->stream, thread, text, strnlen(text, comm->size));
+	return thread;
 }
 
 /* ---- stacks ---- */
@@ -245,8 +242,8 @@ static int read_symbols(struct reader *reader)
 
 /* ---- events ---- */
 
-static int add_call(struct reader *reader, struct format *format, const struct lode_trace_dat_event *event,
-		    uint16_t cpu, uint32_t stack)
+static void add_call(struct reader *reader, struct format *format, const struct lode_trace_dat_event *event,
+		     uint16_t cpu, uint32_t stack)
 {
 	struct lode_event call = { .t = event->t, .stack = stack, .waker = LODE_NONE, .cpu = cpu };
 	char text[40];
@@ -259,33 +256,29 @@ static int add_call(struct reader *reader, struct format *format, const struct l
 		call.name = name_of(reader, format);
 	}
 	call.thread = lode_stream_tid(&reader->stream, event->tid);
-	return lode_stream_add_event(&reader->stream, LODE_CALL, &call);
+	lode_stream_add_event(&reader->stream, LODE_CALL, &call);
 }
 
-static int add_switch(struct reader *reader, const struct lode_perf_tracepoint *format,
-		      const struct lode_trace_dat_event *event, uint16_t cpu, uint32_t stack)
+static void add_switch(struct reader *reader, const struct lode_perf_tracepoint *format,
+		       const struct lode_trace_dat_event *event, uint16_t cpu, uint32_t stack)
 {
 	enum lode_switch_state state = lode_switch_state(number_of(event, format, FIELD_PREV_STATE), format->dead);
-	uint32_t previous, next;
+	uint32_t previous = find_thread(reader, number_of(event, format, FIELD_PREV_PID), event,
+					&format->fields[FIELD_PREV_COMM]);
+	uint32_t next = find_thread(reader, number_of(event, format, FIELD_NEXT_PID), event,
+				    &format->fields[FIELD_NEXT_COMM]);
 
-	if (find_thread(reader, number_of(event, format, FIELD_PREV_PID), event, &format->fields[FIELD_PREV_COMM],
-			&previous) < 0 ||
-	    find_thread(reader, number_of(event, format, FIELD_NEXT_PID), event, &format->fields[FIELD_NEXT_COMM],
-			&next) < 0)
-		return LODE_SYSTEM;
-	return lode_sched_switch(reader->sched, event->t, cpu, previous, state, stack, next);
+	lode_sched_switch(reader->sched, event->t, cpu, previous, state, stack, next);
 }
 
-static int add_waking(struct reader *reader, const struct lode_perf_tracepoint *format,
-		      const struct lode_trace_dat_event *event, uint32_t stack)
+static void add_waking(struct reader *reader, const struct lode_perf_tracepoint *format,
+		       const struct lode_trace_dat_event *event, uint32_t stack)
 {
-	uint32_t waker, target;
+	uint32_t waker = find_thread(reader, event->tid, event, NULL);
+	uint32_t target =
+		find_thread(reader, number_of(event, format, FIELD_PID), event, &format->fields[FIELD_COMM]);
 
-	if (find_thread(reader, event->tid, event, NULL, &waker) < 0 ||
-	    find_thread(reader, number_of(event, format, FIELD_PID), event, &format->fields[FIELD_COMM], &target) <
-		    0)
-		return LODE_SYSTEM;
-	return lode_sched_waking(reader->sched, event->t, waker, stack, target);
+	lode_sched_waking(reader->sched, event->t, waker, stack, target);
 }
 
 static int handle_event(struct reader *reader, const struct lode_trace_dat_event *event, uint16_t cpu)
@@ -305,14 +298,13 @@ static int handle_event(struct reader *reader, const struct lode_trace_dat_event
 	if (format->use >= EXIT)
 		return 0;
 	stack = stack_of(reader, event);
-	switch (format->use) {
-	case SWITCH:
-		return add_switch(reader, tracepoint, event, cpu, stack);
-	case WAKING:
-		return add_waking(reader, tracepoint, event, stack);
-	default:
-		return add_call(reader, format, event, cpu, stack);
-	}
+	if (format->use == SWITCH)
+		add_switch(reader, tracepoint, event, cpu, stack);
+	else if (format->use == WAKING)
+		add_waking(reader, tracepoint, event, stack);
+	else
+		add_call(reader, format, event, cpu, stack);
+	return reader->stream.failed ? LODE_SYSTEM : 0;
 }
 
 /* ---- the merge ---- */

@@ -270,37 +270,31 @@ static int compare(const void *a, const void *b)
 }
 
 /* The stream's thread, or LODE_NONE for an idle one and if there is none. */
-static int find(struct lode_perfetto_sched *sched, struct lode_stream *stream, uint32_t thread, uint32_t *found)
+static uint32_t find(struct lode_perfetto_sched *sched, struct lode_stream *stream, uint32_t thread)
 {
-	*found = LODE_NONE;
 	if (thread == LODE_NONE || !sched->threads->items[thread].tid)
-		return 0;
+		return LODE_NONE;
 	sched->threads->items[thread].measured = 1;
-	*found = lode_perfetto_stream_thread(sched->threads, stream, thread);
-	return *found == LODE_NONE ? LODE_SYSTEM : 0;
+	return lode_perfetto_stream_thread(sched->threads, stream, thread);
 }
 
 static int join_all(struct lode_perfetto_sched *sched, struct lode_stream *stream, struct lode_sched *joined,
 		    uint32_t *running)
 {
-	int code = 0;
-
-	for (size_t i = 0; code == 0 && i < sched->count; i++) {
+	for (size_t i = 0; !stream->failed && i < sched->count; i++) {
 		const struct lode_perfetto_switch *record = &sched->items[i];
-		uint32_t from, to;
+		uint32_t from = find(sched, stream, record->from == WHO_RUNS ? running[record->cpu] : record->from);
+		uint32_t to = find(sched, stream, record->to);
 
-		if (find(sched, stream, record->from == WHO_RUNS ? running[record->cpu] : record->from, &from) < 0 ||
-		    find(sched, stream, record->to, &to) < 0)
-			return LODE_SYSTEM;
 		if (record->is_waking) {
-			code = lode_sched_waking(joined, record->t, from, 0, to);
+			lode_sched_waking(joined, record->t, from, 0, to);
 			continue;
 		}
-		code = lode_sched_switch(joined, record->t, record->cpu, from,
-					 (enum lode_switch_state)record->state, 0, to);
+		lode_sched_switch(joined, record->t, record->cpu, from, (enum lode_switch_state)record->state, 0,
+				  to);
 		running[record->cpu] = record->to;
 	}
-	return code < 0 ? code : lode_sched_finish(joined, sched->count ? sched->items[sched->count - 1].t : 0);
+	return lode_sched_finish(joined, sched->count ? sched->items[sched->count - 1].t : 0);
 }
 
 int lode_perfetto_sched_finish(struct lode_perfetto_sched *sched, struct lode_stream *stream,

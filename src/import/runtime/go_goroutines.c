@@ -252,10 +252,11 @@ static int handle_step(struct lode_goroutines *goroutines, struct lode_sched *sc
 
 	switch (step->kind) {
 	case LODE_GO_STARTS:
-		return lode_sched_switch(sched, step->t, LODE_NO_CPU, LODE_NONE, LODE_SWITCH_BLOCKED, 0,
-					 step->thread);
+		lode_sched_switch(sched, step->t, LODE_NO_CPU, LODE_NONE, LODE_SWITCH_BLOCKED, 0, step->thread);
+		return 0;
 	case LODE_GO_IS_UNBLOCKED:
-		return lode_sched_waking(sched, step->t, step->waker, step->stack, step->thread);
+		lode_sched_waking(sched, step->t, step->waker, step->stack, step->thread);
+		return 0;
 	case LODE_GO_IS_SAMPLED:
 		goroutines->samples++;
 		return lode_stream_add_event(&goroutines->stream, LODE_RUN, &sample);
@@ -265,8 +266,9 @@ static int handle_step(struct lode_goroutines *goroutines, struct lode_sched *sc
 	case LODE_GO_LEAVES_BLOCKED:
 		return leave_syscall(goroutines, step);
 	default:
-		return lode_sched_switch(sched, step->t, LODE_NO_CPU, step->thread, states[step->kind],
-					 step->stack, LODE_NONE);
+		lode_sched_switch(sched, step->t, LODE_NO_CPU, step->thread, states[step->kind], step->stack,
+				  LODE_NONE);
+		return 0;
 	}
 }
 

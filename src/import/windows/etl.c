@@ -314,26 +314,17 @@ static int report_progress(void *context, size_t done)
 
 /* ---- replay, in order of time ---- */
 
-/* A thread of the stream; the idle thread is none. */
-static int find_thread(struct reader *reader, uint64_t t, uint32_t tid, uint32_t *thread, uint32_t *pid)
+/* A thread of the stream; LODE_NONE for the idle thread. */
+static uint32_t find_thread(struct reader *reader, uint64_t t, uint32_t tid, uint32_t *pid)
 {
-	*thread = LODE_NONE;
-	*pid = LODE_NO_PID;
+	*pid = tid ? lode_etl_threads_pid(&reader->threads, t, tid) : LODE_NO_PID;
 	if (!tid)
-		return 0;
-	*pid = lode_etl_threads_pid(&reader->threads, t, tid);
-	*thread = *pid == LODE_NO_PID ? lode_stream_tid(&reader->stream, tid)
-				      : lode_stream_thread(&reader->stream, *pid, tid);
-	return *thread == LODE_NONE ? LODE_SYSTEM : 0;
+		return LODE_NONE;
+	return *pid == LODE_NO_PID ? lode_stream_tid(&reader->stream, tid)
+				   : lode_stream_thread(&reader->stream, *pid, tid);
 }
 
-/* The tid that runs on a processor; NULL: memory. */
-static uint32_t *running_on(struct reader *reader, uint16_t cpu)
-{
-	return LODE_PLACE(&reader->running, cpu, LODE_NONE);
-}
-
-static int replay_sample(struct reader *reader, const struct record *record, uint64_t t)
+static void replay_sample(struct reader *reader, const struct record *record, uint64_t t)
 {
 	uint64_t interval = reader->interval ? reader->interval : DEFAULT_INTERVAL;
 	struct lode_event run = { .t = t, .cost = interval * INTERVAL_NS, .waker = LODE_NONE, .cpu = record->cpu };
@@ -341,18 +332,16 @@ static int replay_sample(struct reader *reader, const struct record *record, uin
 
 	if (!record->tid) {
 		reader->idle++;
-		return 0;
+		return;
 	}
-	if (find_thread(reader, record->t, record->tid, &run.thread, &pid) < 0)
-		return LODE_SYSTEM;
+	run.thread = find_thread(reader, record->t, record->tid, &pid);
 	run.stack = lode_etl_stacks_find(reader->stacks, record->t, record->tid, pid);
 	if (!run.stack) {
 		reader->bare++;
 		run.stack = lode_etl_stacks_single(reader->stacks, record->value, pid);
 	}
-	if (run.stack == LODE_NONE || lode_sched_running(reader->sched, t, run.thread) < 0)
-		return LODE_SYSTEM;
-	return lode_stream_add_event(&reader->stream, LODE_RUN, &run);
+	lode_sched_running(reader->sched, t, run.thread);
+	lode_stream_add_event(&reader->stream, LODE_RUN, &run);
 }
 
 /* What the state of a thread that goes means: 5 it waits, 4 it has ended, others that it could run. */
@@ -363,52 +352,43 @@ static enum lode_switch_state state_of(unsigned state)
 	return state == 4 ? LODE_SWITCH_DEAD : LODE_SWITCH_PREEMPTED;
 }
 
-static int replay_switch(struct reader *reader, const struct record *record, uint64_t t)
+static void replay_switch(struct reader *reader, const struct record *record, uint64_t t, uint32_t *running)
 {
-	uint32_t *running = running_on(reader, record->cpu), previous, next, pid, stack;
+	uint32_t pid, previous = find_thread(reader, record->t, (uint32_t)record->value, &pid);
+	uint32_t next = find_thread(reader, record->t, record->tid, &pid), stack;
 
-	if (!running || find_thread(reader, record->t, (uint32_t)record->value, &previous, &pid) < 0 ||
-	    find_thread(reader, record->t, record->tid, &next, &pid) < 0)
-		return LODE_SYSTEM;
 	*running = record->tid;
 	reader->switches = 1;
-	if (next != LODE_NONE) {
-		stack = lode_etl_stacks_find(reader->stacks, record->t, record->tid, pid);
-		if (stack == LODE_NONE)
-			return LODE_SYSTEM;
-		if (stack)
-			lode_sched_set_stack(reader->sched, next, stack);
-	}
-	return lode_sched_switch(reader->sched, t, record->cpu, previous, state_of(record->state), 0, next);
+	stack = next == LODE_NONE ? 0 : lode_etl_stacks_find(reader->stacks, record->t, record->tid, pid);
+	if (stack)
+		lode_sched_set_stack(reader->sched, next, stack);
+	lode_sched_switch(reader->sched, t, record->cpu, previous, state_of(record->state), 0, next);
 }
 
-static int replay_wakeup(struct reader *reader, const struct record *record, uint64_t t)
+static void replay_wakeup(struct reader *reader, const struct record *record, uint64_t t, uint32_t running)
 {
-	uint32_t *running = running_on(reader, record->cpu), waker = LODE_NONE, target, pid, stack = 0;
+	uint32_t pid, target = find_thread(reader, record->t, record->tid, &pid), waker = LODE_NONE, stack = 0;
 
-	if (!running || find_thread(reader, record->t, record->tid, &target, &pid) < 0)
-		return LODE_SYSTEM;
-	if (*running != LODE_NONE && !(record->state & READY_IN_DPC)) {
-		if (find_thread(reader, record->t, *running, &waker, &pid) < 0)
-			return LODE_SYSTEM;
-		stack = lode_etl_stacks_find(reader->stacks, record->t, *running, pid);
+	if (running != LODE_NONE && !(record->state & READY_IN_DPC)) {
+		waker = find_thread(reader, record->t, running, &pid);
+		stack = lode_etl_stacks_find(reader->stacks, record->t, running, pid);
 	}
-	return stack == LODE_NONE ? LODE_SYSTEM : lode_sched_waking(reader->sched, t, waker, stack, target);
+	lode_sched_waking(reader->sched, t, waker, stack, target);
 }
 
 static int replay_record(struct reader *reader, const struct record *record)
 {
 	uint64_t t = lode_etl_time(&reader->file, record->t);
+	uint32_t *running = LODE_PLACE(&reader->running, record->cpu, LODE_NONE);
 
 	reader->last = t;
-	switch (record->hook) {
-	case SAMPLE:
-		return replay_sample(reader, record, t);
-	case SWITCH:
-		return replay_switch(reader, record, t);
-	default:
-		return replay_wakeup(reader, record, t);
-	}
+	if (record->hook == SAMPLE)
+		replay_sample(reader, record, t);
+	else if (running && record->hook == SWITCH)
+		replay_switch(reader, record, t, running);
+	else if (running)
+		replay_wakeup(reader, record, t, *running);
+	return !running || reader->stream.failed ? LODE_SYSTEM : 0;
 }
 
 static int replay_records(struct reader *reader)

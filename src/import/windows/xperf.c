@@ -268,13 +268,10 @@ static enum lode_switch_state state_of(struct lode_span text)
 
 static int name_process(struct reader *reader, uint32_t pid, uint32_t tid, struct lode_span name)
 {
-	uint32_t thread;
+	uint32_t thread = tid ? lode_stream_thread(&reader->stream, pid, tid) : LODE_NONE;
 
-	if (!tid)
-		return 0;
-	thread = lode_stream_thread(&reader->stream, pid, tid);
-	return thread == LODE_NONE ? LODE_SYSTEM
-				   : lode_import_name_thread(&reader->stream, thread, name.text, name.length);
+	lode_import_name_thread(&reader->stream, thread, name.text, name.length);
+	return reader->stream.failed ? LODE_SYSTEM : 0;
 }
 
 static int handle_event(struct reader *reader, const struct line *line, int row, uint64_t t, uint64_t tid)
@@ -366,55 +363,53 @@ static uint32_t find_stack(const struct reader *reader, uint64_t t, uint32_t tid
 }
 
 /* A thread of the stream; the idle thread is none. */
-static int find_thread(struct reader *reader, uint32_t pid, uint32_t tid, uint32_t *thread)
+static uint32_t find_thread(struct reader *reader, uint32_t pid, uint32_t tid)
 {
-	*thread = LODE_NONE;
-	if (!tid)
-		return 0;
-	*thread = lode_stream_thread(&reader->stream, pid, tid);
-	return *thread == LODE_NONE ? LODE_SYSTEM : 0;
+	return tid ? lode_stream_thread(&reader->stream, pid, tid) : LODE_NONE;
 }
 
-static int replay_sample(struct reader *reader, const struct record *record, uint64_t t)
+static void replay_sample(struct reader *reader, const struct record *record, uint64_t t)
 {
 	struct lode_event run = { .t = t, .waker = LODE_NONE, .cpu = record->cpu };
 
 	run.cost = (reader->interval ? reader->interval : 10000) * 100;
 	if (!record->tid) {
 		reader->idle++;
-		return 0;
+		return;
 	}
-	if (find_thread(reader, record->pid, record->tid, &run.thread) < 0)
-		return LODE_SYSTEM;
+	run.thread = find_thread(reader, record->pid, record->tid);
 	run.stack = find_stack(reader, record->t, record->tid);
 	if (!run.stack) {
 		reader->bare++;
 		run.stack = lode_stack_tree_child(&reader->dictionary.tree, 0, record->frame);
 	}
-	if (run.stack == LODE_NONE || lode_sched_running(reader->sched, t, run.thread) < 0)
-		return LODE_SYSTEM;
-	return lode_stream_add_event(&reader->stream, LODE_RUN, &run);
+	lode_sched_running(reader->sched, t, run.thread);
+	lode_stream_add_event(&reader->stream, LODE_RUN, &run);
 }
 
-static int replay_record(struct reader *reader, const struct record *record)
+static void replay_event(struct reader *reader, const struct record *record, uint64_t t)
 {
-	uint64_t t = record->t * TICK_NS;
-	uint32_t thread, other, stack;
+	uint32_t thread = find_thread(reader, record->pid, record->tid);
+	uint32_t other = find_thread(reader, record->other_pid, record->other), stack;
 
-	if (record->row == SAMPLE)
-		return replay_sample(reader, record, t);
-	if (find_thread(reader, record->pid, record->tid, &thread) < 0 ||
-	    find_thread(reader, record->other_pid, record->other, &other) < 0)
-		return LODE_SYSTEM;
-	if (record->row == READY)
-		return lode_sched_waking(reader->sched, t, other, find_stack(reader, record->t, record->other),
-					 thread);
+	if (record->row == READY) {
+		lode_sched_waking(reader->sched, t, other, find_stack(reader, record->t, record->other), thread);
+		return;
+	}
 	reader->switches = 1;
 	stack = find_stack(reader, record->t, record->tid);
 	if (stack && thread != LODE_NONE)
 		lode_sched_set_stack(reader->sched, thread, stack);
-	return lode_sched_switch(reader->sched, t, record->cpu, other, (enum lode_switch_state)record->state, 0,
-				 thread);
+	lode_sched_switch(reader->sched, t, record->cpu, other, (enum lode_switch_state)record->state, 0, thread);
+}
+
+static int replay_record(struct reader *reader, const struct record *record)
+{
+	if (record->row == SAMPLE)
+		replay_sample(reader, record, record->t * TICK_NS);
+	else
+		replay_event(reader, record, record->t * TICK_NS);
+	return reader->stream.failed ? LODE_SYSTEM : 0;
 }
 
 static int replay_records(struct reader *reader)

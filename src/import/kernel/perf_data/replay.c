@@ -331,8 +331,9 @@ static int add_switch(struct lode_perf_replay *replay, const struct lode_perf_en
 
 	if (scheduled_thread(replay, (uint32_t)entry->value, &next) < 0)
 		return LODE_SYSTEM;
-	return lode_sched_switch(replay->sched, entry->time, entry->cpu, entry->tid ? thread : LODE_NONE,
-				 (enum lode_switch_state)(entry->value >> 32), stack, next);
+	lode_sched_switch(replay->sched, entry->time, entry->cpu, entry->tid ? thread : LODE_NONE,
+			  (enum lode_switch_state)(entry->value >> 32), stack, next);
+	return 0;
 }
 
 static int add_waking(struct lode_perf_replay *replay, const struct lode_perf_entry *entry, uint32_t thread,
@@ -342,7 +343,8 @@ static int add_waking(struct lode_perf_replay *replay, const struct lode_perf_en
 
 	if (scheduled_thread(replay, (uint32_t)entry->value, &target) < 0)
 		return LODE_SYSTEM;
-	return lode_sched_waking(replay->sched, entry->time, entry->tid ? thread : LODE_NONE, stack, target);
+	lode_sched_waking(replay->sched, entry->time, entry->tid ? thread : LODE_NONE, stack, target);
+	return 0;
 }
 
 /*
@@ -434,8 +436,7 @@ static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_en
 		return add_switch(replay, entry, thread, result.stack);
 	if (event->use == LODE_PERF_OFF_CPU)
 		return add_off_cpu(replay, entry, &result);
-	if (lode_sched_running(replay->sched, entry->time, thread) < 0)
-		return LODE_SYSTEM;
+	lode_sched_running(replay->sched, entry->time, thread);
 	switch (event->use) {
 	case LODE_PERF_WAKING:
 		return add_waking(replay, entry, thread, result.stack);
