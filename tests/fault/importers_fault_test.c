@@ -8,18 +8,6 @@
 /* Allocations that are made to fail, spread over all of an import. */
 #define MAX_PLACES 400
 
-static uint64_t asked; /* allocations up to the first stream */
-
-/* Memory fails until something is delivered. */
-static int disarm_and_describe(void *context, struct lode_stream *stream, unsigned ordinal,
-			       struct lode_error *error)
-{
-	if (!ordinal)
-		asked = lode_memory_asked();
-	lode_memory_fail_at(0, 0);
-	return describe_stream(context, stream, ordinal, error);
-}
-
 static void import_failing(struct imported *imported, const struct lode_importer *importer, const void *bytes,
 			   size_t size, uint64_t nth)
 {
@@ -41,17 +29,6 @@ static void import_failing(struct imported *imported, const struct lode_importer
 	lode_buffer_byte(&imported->text, '\0');
 }
 
-static void require_all_or_an_error(const char *seed, uint64_t nth, const struct imported *whole,
-				    const struct imported *imported)
-{
-	if (imported->code < 0 && !*imported->error.text)
-		fail_msg("%s, allocation %llu: it fails without a sentence", seed, (unsigned long long)nth);
-	if (imported->code >= 0 &&
-	    (imported->streams != whole->streams || strcmp(imported->text.bytes, whole->text.bytes) != 0))
-		fail_msg("%s, allocation %llu: it delivers something else:\n%s", seed, (unsigned long long)nth,
-			 imported->text.bytes);
-}
-
 static void fail_allocations_of(const char *format, const char *seed)
 {
 	const struct lode_importer *const *importer = lode_importers;
@@ -66,9 +43,9 @@ static void fail_allocations_of(const char *format, const char *seed)
 	bytes = read_whole(seed_path(seed), &size);
 	import_failing(&whole, *importer, bytes, size, UINT64_MAX);
 	assert_string_equal(whole.code < 0 ? whole.error.text : "", "");
-	assert_true(whole.streams && asked > 10);
-	step = asked / MAX_PLACES + 1;
-	for (uint64_t nth = 1, last = asked; nth <= last; nth += step) {
+	assert_true(whole.streams && whole.asked > 10);
+	step = whole.asked / MAX_PLACES + 1;
+	for (uint64_t nth = 1; nth <= whole.asked; nth += step) {
 		import_failing(&imported, *importer, bytes, size, nth);
 		require_all_or_an_error(seed, nth, &whole, &imported);
 		release_imported(&imported);

@@ -119,9 +119,10 @@ static void write_trace(const char *folder)
 	lode_buffer_release(&cpus[1]);
 }
 
-static void import_folder(struct imported *imported, const char *folder)
+/* Allocation `nth` fails. */
+static void import_failing(struct imported *imported, const char *folder, uint64_t nth)
 {
-	struct lode_import_sink sink = { describe_stream, imported };
+	struct lode_import_sink sink = { disarm_and_describe, imported };
 	struct lode_import_options options = { .jobs = 1, .notes = &imported->notes, .stream_name = "x" };
 	char *path = lode_import_file(folder);
 	struct lode_input *input;
@@ -131,10 +132,17 @@ static void import_folder(struct imported *imported, const char *folder)
 	assert_non_null(path);
 	assert_int_equal(lode_input_open(&input, path, &imported->error), 0);
 	assert_ptr_equal(lode_import_choose(input, &options, &imported->error), &lode_importer_ctf);
+	lode_memory_fail_at(nth, 0);
 	imported->code = lode_importer_ctf.read(input, &options, &sink, &imported->error);
+	lode_memory_fail_at(0, 0);
 	lode_input_close(input);
 	lode_free(path);
 	lode_buffer_byte(&imported->text, '\0');
+}
+
+static void import_folder(struct imported *imported, const char *folder)
+{
+	import_failing(imported, folder, UINT64_MAX);
 }
 
 static void a_trace_of_two_cpus_is_joined(void **state)
@@ -363,9 +371,29 @@ static void a_library_that_aborts_is_an_error(void **state)
 	}
 }
 
+static void a_folder_is_imported_whole_or_not_at_all(void **state)
+{
+	struct imported whole, imported;
+	char folder[100];
+
+	(void)state;
+	assert_int_equal(temporary_folder(folder, sizeof(folder)), 0);
+	write_trace(folder);
+	import_folder(&whole, folder);
+	assert_true(whole.streams && whole.asked > 10);
+	for (uint64_t nth = 1; nth <= whole.asked; nth++) {
+		import_failing(&imported, folder, nth);
+		require_all_or_an_error("ctf", nth, &whole, &imported);
+		release_imported(&imported);
+	}
+	release_imported(&whole);
+	remove_trace(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_folder_is_imported_whole_or_not_at_all),
 		cmocka_unit_test(a_trace_of_two_cpus_is_joined),
 		cmocka_unit_test(what_the_decoder_does_not_know_goes_to_the_library),
 		cmocka_unit_test(a_folder_is_known_by_all_its_files),

@@ -25,6 +25,7 @@ struct imported {
 	struct lode_buffer ids;  /* the same with the numbers of all frames and stacks */
 	struct lode_notes notes;
 	unsigned streams;
+	uint64_t asked; /* allocations up to the first stream; see disarm_and_describe */
 };
 
 static inline const char *string_text(const struct lode_stream *stream, uint32_t string)
@@ -156,6 +157,30 @@ static inline int describe_stream(void *context, struct lode_stream *stream, uns
 	}
 	describe_ids(&imported->ids, stream);
 	return 0;
+}
+
+/* The same where memory fails (lode_memory_fail_at) until something is delivered. */
+static inline int disarm_and_describe(void *context, struct lode_stream *stream, unsigned ordinal,
+				      struct lode_error *error)
+{
+	struct imported *imported = context;
+
+	if (!ordinal)
+		imported->asked = lode_memory_asked();
+	lode_memory_fail_at(0, 0);
+	return describe_stream(context, stream, ordinal, error);
+}
+
+/* An import where allocation `nth` failed says so, or delivered what `whole` has, with which none failed. */
+static inline void require_all_or_an_error(const char *name, uint64_t nth, const struct imported *whole,
+					   const struct imported *imported)
+{
+	if (imported->code < 0 && !*imported->error.text)
+		fail_msg("%s, allocation %" PRIu64 ": it fails without a sentence", name, nth);
+	if (imported->code >= 0 &&
+	    (imported->streams != whole->streams || strcmp(imported->text.bytes, whole->text.bytes) != 0))
+		fail_msg("%s, allocation %" PRIu64 ": it delivers something else:\n%s", name, nth,
+			 imported->text.bytes);
 }
 
 static inline int drop_stream(void *context, struct lode_stream *stream, unsigned ordinal, struct lode_error *error)

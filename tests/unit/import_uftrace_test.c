@@ -45,9 +45,10 @@ static void write_text(const char *folder, int file, const char *text)
 	write_file(folder, file, text, strlen(text));
 }
 
-static void import_folder(struct imported *imported, const char *folder)
+/* Allocation `nth` fails. */
+static void import_failing(struct imported *imported, const char *folder, uint64_t nth)
 {
-	struct lode_import_sink sink = { describe_stream, imported };
+	struct lode_import_sink sink = { disarm_and_describe, imported };
 	struct lode_import_options options = { .jobs = 1, .no_symbols = 1, .stream_name = "x" };
 	char *path = lode_import_file(folder);
 	struct lode_input *input;
@@ -58,10 +59,17 @@ static void import_folder(struct imported *imported, const char *folder)
 	assert_non_null(path);
 	assert_int_equal(lode_input_open(&input, path, &imported->error), 0);
 	assert_ptr_equal(lode_import_choose(input, &options, &imported->error), &lode_importer_uftrace);
+	lode_memory_fail_at(nth, 0);
 	imported->code = lode_importer_uftrace.read(input, &options, &sink, &imported->error);
+	lode_memory_fail_at(0, 0);
 	lode_input_close(input);
 	lode_free(path);
 	lode_buffer_byte(&imported->text, '\0');
+}
+
+static void import_folder(struct imported *imported, const char *folder)
+{
+	import_failing(imported, folder, UINT64_MAX);
 }
 
 /* main (0x1100) from 100 to 1000 calls load (0x1200) from 200 to 900, which waits from 300 to 700 and is preempted at 800. */
@@ -146,9 +154,28 @@ static void what_folders_may_not_be(void **state)
 	remove_folder(folder);
 }
 
+static void a_folder_is_imported_whole_or_not_at_all(void **state)
+{
+	struct imported whole, imported;
+	char folder[100];
+
+	(void)state;
+	make_folder(folder, sizeof(folder), 0);
+	import_folder(&whole, folder);
+	assert_true(whole.streams && whole.asked > 10);
+	for (uint64_t nth = 1; nth <= whole.asked; nth++) {
+		import_failing(&imported, folder, nth);
+		require_all_or_an_error("uftrace", nth, &whole, &imported);
+		release_imported(&imported);
+	}
+	release_imported(&whole);
+	remove_folder(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_folder_is_imported_whole_or_not_at_all),
 		cmocka_unit_test(functions_are_runs_and_switches_waits),
 		cmocka_unit_test(what_folders_may_not_be),
 	};

@@ -260,14 +260,13 @@ static void handle_environment(void *context, const char *host, const char *kern
 {
 	struct reader *reader = context;
 	unsigned major = 0, minor = 0;
-	uint32_t string;
 
 	if (kernel && sscanf(kernel, "%u.%u", &major, &minor) == 2 && (major < 4 || (major == 4 && minor < 14)))
 		reader->dead = LODE_SWITCH_DEAD_BITS_OLD;
 	if (!host)
 		return;
-	string = lode_strings_add(&reader->dictionary.frames.strings, host, strlen(host));
-	reader->stream.host = string == LODE_NONE ? 0 : string;
+	reader->stream.host = lode_strings_add(&reader->dictionary.frames.strings, host, strlen(host));
+	reader->stream.failed |= reader->stream.host == LODE_NONE;
 }
 
 /* ---- the importer ---- */

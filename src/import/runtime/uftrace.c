@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAGIC         "Ftrace!"
 #define SESSION_LIMIT 64
@@ -85,7 +86,7 @@ struct task {
 static int open_file(struct reader *reader, const char *name, struct lode_input **input, struct lode_cursor *bytes)
 {
 	char *path = lode_format("%s/%s", reader->folder, name);
-	struct lode_error ignored;
+	struct lode_error why;
 	const unsigned char *start;
 	size_t size;
 	int code;
@@ -93,10 +94,12 @@ static int open_file(struct reader *reader, const char *name, struct lode_input 
 	*input = NULL;
 	if (!path)
 		return lode_fail_memory(reader->error);
-	code = lode_input_open_plain(input, path, 0, &ignored);
-	lode_free(path);
+	code = lode_input_open_plain(input, path, 0, &why);
 	if (code < 0)
-		return 0;
+		code = access(path, R_OK) < 0 ? 0 : lode_fail(reader->error, code, "%s", why.text);
+	lode_free(path);
+	if (!*input)
+		return code;
 	code = lode_input_whole(*input, &start, &size, reader->error);
 	if (code < 0) {
 		lode_input_close(*input);

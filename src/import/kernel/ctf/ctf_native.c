@@ -48,8 +48,8 @@ static int describe(struct reader *reader)
 	char *path = lode_format("%s/metadata", reader->folder);
 	int code = path ? lode_map_open(&map, path, reader->error) : lode_fail_memory(reader->error);
 
-	if (code == 0)
-		code = lode_ctf_metadata_text(map.bytes, map.size, &text);
+	if (code == 0 && (code = lode_ctf_metadata_text(map.bytes, map.size, &text)) < 0)
+		lode_fail_memory(reader->error);
 	if (code == 1)
 		lode_fail(reader->error, LODE_BAD_INPUT, "its packets are damaged or packed");
 	else if (code == 0)

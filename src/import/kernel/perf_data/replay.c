@@ -333,7 +333,7 @@ static int add_switch(struct lode_perf_replay *replay, const struct lode_perf_en
 		return LODE_SYSTEM;
 	lode_sched_switch(replay->sched, entry->time, entry->cpu, entry->tid ? thread : LODE_NONE,
 			  (enum lode_switch_state)(entry->value >> 32), stack, next);
-	return 0;
+	return replay->stream->failed ? LODE_SYSTEM : 0;
 }
 
 static int add_waking(struct lode_perf_replay *replay, const struct lode_perf_entry *entry, uint32_t thread,
@@ -344,7 +344,7 @@ static int add_waking(struct lode_perf_replay *replay, const struct lode_perf_en
 	if (scheduled_thread(replay, (uint32_t)entry->value, &target) < 0)
 		return LODE_SYSTEM;
 	lode_sched_waking(replay->sched, entry->time, entry->tid ? thread : LODE_NONE, stack, target);
-	return 0;
+	return replay->stream->failed ? LODE_SYSTEM : 0;
 }
 
 /*
