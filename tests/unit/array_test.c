@@ -63,7 +63,9 @@ static void reserved_room_is_behind_the_last_item(void **state)
 	assert_int_equal(LODE_RESERVE(&table, 500), 0);
 	assert_true(table.capacity >= 501);
 	assert_int_equal(table.count, 1);
-	assert_int_equal(LODE_RESERVE(&table, SIZE_MAX / 8), LODE_SYSTEM);
+	lode_memory_fail_at(1, 0);
+	assert_int_equal(LODE_RESERVE(&table, 5000), LODE_SYSTEM);
+	lode_memory_fail_at(0, 0);
 	assert_int_equal(table.failed, 1);
 	while (LODE_PUSH(&table, 2) == 0)
 		continue;
