@@ -19,6 +19,12 @@
  */
 #define LODE_DIFF_LEVEL 0.05
 
+/*
+ * Where a function surely takes more, the whole run and the function's callers must confirm it. Only one
+ * direction is asked about then, so that 5 of 100 is a p of twice that.
+ */
+#define LODE_DIFF_CONFIRMED (2 * LODE_DIFF_LEVEL)
+
 struct lode_diff_path {
 	uint32_t leaf;
 	uint32_t hottest; /* its node that takes most more */
@@ -26,7 +32,14 @@ struct lode_diff_path {
 	int whole;        /* all of it counts, regardless of what the good side takes there (paper_ranking.h) */
 	int64_t cost;     /* ns per stream: sum of what its nodes take more */
 	double p; /* that chance makes it take so much more (permutation test over streams); 1 where not tested */
-	double q; /* the same for all paths together */
+	double q; /* the same for all functions together; at least p */
+};
+
+/* What a function takes more in all its contexts together, ns per stream. */
+struct lode_diff_function_growth {
+	int64_t more; /* itself, and in the kernel and the C library for it */
+	double p;     /* as of a path; 1 where not tested */
+	double q;     /* the same for all functions and the whole run together */
 };
 
 /* What the streams can show at all. */
@@ -34,7 +47,8 @@ struct lode_diff_chance {
 	int tested; /* there are streams enough for a test */
 	double p;   /* of the whole run, as of a path */
 	double q;
-	size_t sure_paths; /* that surely take more */
+	size_t sure_paths;     /* that surely take more */
+	size_t sure_functions; /* that surely take more in all contexts together */
 	/*
 	 * ns per stream: a difference that would have been called sure LODE_CHANCE_POWER times of 100,
 	 * however it is spread over the run; and one of a single path. -1: none, or not known.
@@ -44,25 +58,44 @@ struct lode_diff_chance {
 	double streams_for_5; /* about so many a side it takes for one of 5 % of a run; 0: not known */
 };
 
-/* The function to look at first, out of the first path. */
+/* The function to look at first. */
 struct lode_root_cause {
 	uint32_t node;   /* 0: nothing surely takes more */
 	uint32_t caller; /* the node that calls it; 0: none */
 	int is_new;      /* it was never called from there on the good side */
-	int64_t more;    /* ns per stream that it takes more, by itself or with what it calls */
+	/*
+	 * ns per stream that it takes more in all its contexts, with what it calls; no more than its callers
+	 * do, since time that was only moved from another function is not extra time.
+	 */
+	int64_t more;
 	enum lode_layer layer;
-	int sure; /* the first path surely takes more; else it is a guess */
-	double p; /* of the first path */
+	int sure; /* it surely takes more, and so does the whole run; else it is a guess */
+	double p; /* of the function in all contexts */
 	double q;
+};
+
+/* Why there is no cause. */
+enum lode_no_cause {
+	LODE_CAUSE_KNOWN,
+	LODE_CAUSE_NOTHING_SURE, /* no function surely takes more */
+	LODE_CAUSE_FASTER,       /* the runs take less time, so nothing made them slow */
+	LODE_CAUSE_TOTAL_UNSURE, /* a function surely takes more (`cause_hint`), but the whole run may by chance */
+	LODE_CAUSE_MOVED,        /* what takes more was moved from elsewhere: its callers take as long as before */
 };
 
 struct lode_diff {
 	const struct lode_dictionary *dictionary; /* the base's, which has both sides' stacks */
 	uint64_t *base;                           /* by node: own latency, ns per stream */
 	uint64_t *slow;
-	uint8_t *known;               /* by node: the base has it */
-	int64_t *more;                /* by node: what it and all below it take more, ns per stream */
-	struct lode_diff_path *paths; /* sure ones first, then likely ones, by cost, by names */
+	uint8_t *known;        /* by node: the base has it */
+	int64_t *more;         /* by node: what it and all below it take more, ns per stream */
+	uint32_t *function_of; /* by node: the frame that its own time counts for (lode_stack_who) */
+	struct lode_diff_function_growth *functions; /* by frame */
+	/*
+	 * Sure ones first, then likely ones; paths whose hottest function takes most more in all contexts
+	 * first, then by cost, by names.
+	 */
+	struct lode_diff_path *paths;
 	size_t path_count;
 	size_t path_capacity;
 	struct lode_diff_chance chance;
@@ -71,6 +104,8 @@ struct lode_diff {
 	double *base_means;  /* by node: own latency a call, by the paper's arithmetic; NULL: not requested */
 	double *slow_means;
 	struct lode_root_cause cause;
+	enum lode_no_cause no_cause;
+	uint32_t cause_hint; /* node; 0: none */
 };
 
 struct lode_diff_options {
@@ -83,6 +118,9 @@ struct lode_diff_options {
 	int whole_new_paths;         /* a path that the base does not have counts with all its functions */
 };
 
+/* `nothing-sure`, `faster`, `total-unsure`, `moved`; NULL: there is a cause, or no such number. */
+const char *lode_no_cause_name(unsigned no_cause);
+
 /*
  * Compares. The slow side's stacks are added to the base's dictionary; the two must stay
  * as long as the result. Returns 0 or LODE_SYSTEM; release in either case.
@@ -91,12 +129,30 @@ int lode_diff(struct lode_latency *base, const struct lode_latency *slow, const 
 	      struct lode_diff *diff);
 void lode_diff_release(struct lode_diff *diff);
 
-/* Whether something surely takes more: a path, or the run as a whole. */
+/* Whether the run as a whole takes more, by a test of its own. */
+static inline int lode_diff_total_is_confirmed(const struct lode_diff *diff)
+{
+	return diff->difference > 0 && diff->chance.p < LODE_DIFF_CONFIRMED;
+}
+
+/* Whether something surely takes more: a function, or the run as a whole. */
 int lode_diff_is_sure(const struct lode_diff *diff);
 
 static inline int lode_diff_path_is_sure(const struct lode_diff_path *path)
 {
 	return path->cost > 0 && path->q < LODE_DIFF_LEVEL;
+}
+
+static inline int lode_diff_function_is_sure(const struct lode_diff_function_growth *function)
+{
+	return function->more > 0 && function->q < LODE_DIFF_LEVEL;
+}
+
+/* Of the function that the time of `node` counts for. */
+static inline const struct lode_diff_function_growth *lode_diff_function_of(const struct lode_diff *diff,
+									    uint32_t node)
+{
+	return &diff->functions[diff->function_of[node]];
 }
 
 /* What the side takes that takes more, ns per stream. */

@@ -21,7 +21,7 @@ static const struct lode_fields side = FIELD_TABLE("DiffSide", side_rows);
 static const struct lode_field probability_rows[] = {
 	FIELD_DOUBLE(p, "Chance of such a difference when there is none; only where that was tested.",
 		     FIELD_OPTIONAL_IF(tested)),
-	FIELD_DOUBLE(q, "The same, corrected for the number of paths.", FIELD_OPTIONAL_IF(tested)),
+	FIELD_DOUBLE(q, "The same, corrected for the number of functions.", FIELD_OPTIONAL_IF(tested)),
 };
 static const struct lode_fields probability = FIELD_TABLE("DiffProbability", probability_rows);
 #undef TABLE_OF
@@ -30,6 +30,7 @@ static const struct lode_fields probability = FIELD_TABLE("DiffProbability", pro
 static const struct lode_field evidence_rows[] = {
 	FIELD_BOOL(sure, "The difference as a whole is unlikely to be chance."),
 	FIELD_U64(sure_paths, "Paths of which that is true."),
+	FIELD_U64(sure_functions, "Functions of which that is true, in all contexts together."),
 	FIELD_PART(probability, probability),
 	FIELD_DOUBLE(level, "Level of significance."),
 	FIELD_TEXT(level_is_of, "What the level holds for."),
@@ -63,7 +64,7 @@ static const struct lode_field cause_rows[] = {
 	FIELD_BOOL(internal, "It is code of the program itself."),
 	FIELD_BOOL(new, "Only the slow side calls it."),
 	FIELD_WRITTEN_TEXT(caller, "The function that calls it.", FIELD_OPTIONAL),
-	FIELD_I64(delta_ns, "How much longer it takes."),
+	FIELD_I64(delta_ns, "How much longer it takes in all contexts; no more than its callers do."),
 	FIELD_BOOL(sure, "That is unlikely to be chance."),
 	FIELD_PART(probability, probability),
 };
@@ -118,6 +119,7 @@ static const struct lode_fields function = FIELD_TABLE("DiffFunction", function_
 static const struct lode_field path_rows[] = {
 	FIELD_U64(rank, "Its rank."),
 	FIELD_I64(cost_ns, "Its difference."),
+	FIELD_I64(function_delta_ns, "What its hottest function takes more in all contexts together."),
 	FIELD_BOOL(new, "Only the slow side has it."),
 	FIELD_PART(probability, probability),
 	FIELD_OBJECTS(frames, function, "Its functions, root first."),
@@ -136,6 +138,7 @@ static const struct lode_field diff_rows[] = {
 		      .fields = &lode_diff_layer_fields),
 	FIELD_OBJECT(root_cause, cause, "The function that the difference comes from; null: none.",
 		     FIELD_NULLABLE_UNLESS(has_cause)),
+	FIELD_TEXT(no_cause, "Why there is no root_cause.", FIELD_CHOICE(lode_choice_no_cause), FIELD_OPTIONAL),
 	FIELD_OBJECT(truth, truth, "With --truth: how far the truth is from what was found.",
 		     FIELD_OPTIONAL_IF(has_truth)),
 	FIELD_U64(paths_total, "Paths there are."),

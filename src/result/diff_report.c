@@ -64,7 +64,7 @@ void lode_diff_chance_words(const struct lode_diff_report *report, struct lode_b
 	if (lode_diff_is_sure(diff)) {
 		lode_buffer_print(buffer,
 				  "what is called sure is wrong in at most %.0f of 100 comparisons of equal "
-				  "runs, all paths together",
+				  "runs, all functions together",
 				  100 * LODE_DIFF_LEVEL);
 		return;
 	}
@@ -141,7 +141,7 @@ static int add_choice(struct lode_diff_chosen *chosen, const struct lode_diff_pa
 			   (struct lode_diff_choice){ path, rank, 0 });
 }
 
-/* `places` has for each node the number of the choice, plus one, that has it as the hottest. */
+/* `places` has for each frame the number of the choice, plus one, whose hottest function it is. */
 static int choose(const struct lode_diff_report *report, int all, size_t *places, struct lode_diff_chosen *chosen)
 {
 	const struct lode_diff *diff = report->diff;
@@ -149,24 +149,25 @@ static int choose(const struct lode_diff_report *report, int all, size_t *places
 
 	for (size_t i = 0; !code && i < diff->path_count; i++) {
 		const struct lode_diff_path *path = &diff->paths[i];
+		uint32_t function = diff->function_of[path->hottest];
 
 		if (path->cost <= 0 || (report->fits && !report->fits[path->leaf]))
 			continue;
-		if (!all && places[path->hottest]) {
-			chosen->items[places[path->hottest] - 1].alike++;
+		if (!all && places[function]) {
+			chosen->items[places[function] - 1].alike++;
 			continue;
 		}
 		if (report->top && chosen->count == report->top)
 			continue;
 		code = add_choice(chosen, path, i + 1);
-		places[path->hottest] = chosen->count;
+		places[function] = chosen->count;
 	}
 	return code;
 }
 
 int lode_diff_choose(const struct lode_diff_report *report, int all, struct lode_diff_chosen *chosen)
 {
-	size_t *places = lode_calloc(report->diff->dictionary->tree.count, sizeof(*places));
+	size_t *places = lode_calloc(report->diff->dictionary->frames.count + 1, sizeof(*places));
 	int code = places ? choose(report, all, places, chosen) : LODE_SYSTEM;
 
 	lode_free(places);

@@ -29,14 +29,14 @@ struct lode_diff_report {
 	uint64_t least;                            /* ns: calls that take less are left out of the tree of calls */
 };
 
-/* A path that is shown, and how many behind it have the same hottest node. */
+/* A path that is shown, and how many behind it have the same hottest function. */
 struct lode_diff_choice {
 	const struct lode_diff_path *path;
 	size_t rank;
 	size_t alike;
 };
 
-/* The paths to show to people: those that take more, of those with the same hottest node the first. */
+/* The paths to show to people: those that take more, of those with the same hottest function the first. */
 struct lode_diff_chosen {
 	struct lode_diff_choice *items;
 	size_t count;

@@ -101,9 +101,10 @@ static struct lode_diff_evidence evidence_of(const struct lode_diff *diff)
 	return (struct lode_diff_evidence){
 		.sure = lode_diff_is_sure(diff),
 		.sure_paths = chance->sure_paths,
+		.sure_functions = chance->sure_functions,
 		.probability = probability_of(diff, chance->p, chance->q),
 		.level = LODE_DIFF_LEVEL,
-		.level_is_of = "all paths together",
+		.level_is_of = "all functions together",
 		.power = LODE_CHANCE_POWER / 100.0,
 		.has_detectable = chance->detectable >= 0,
 		.detectable_ns = (uint64_t)chance->detectable,
@@ -181,6 +182,7 @@ static int make_path(const struct lode_list *list, size_t i, void *item)
 	*(struct lode_diff_result_path *)item = (struct lode_diff_result_path){
 		.rank = i + 1,
 		.cost_ns = path->cost,
+		.function_delta_ns = lode_diff_function_of(report->diff, path->hottest)->more,
 		.new = path->is_new,
 		.probability = probability_of(report->diff, path->p, path->q),
 		.frames = { functions->count, result, hottest, make_function },
@@ -204,6 +206,7 @@ static int make_result(struct lode_diff_result *result, const struct lode_diff_r
 		.layers = { .write = write_layers, .from = result->layer_sums },
 		.has_cause = diff->cause.node != 0,
 		.root_cause = cause_of(diff),
+		.no_cause = lode_no_cause_name((unsigned)diff->no_cause),
 		.has_truth = report->distance != NULL,
 		.truth = truth_of(report->distance),
 		.paths_total = diff->path_count,

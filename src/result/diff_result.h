@@ -29,6 +29,7 @@ struct lode_diff_probability {
 struct lode_diff_evidence {
 	int sure;
 	uint64_t sure_paths;
+	uint64_t sure_functions;
 	struct lode_diff_probability probability;
 	double level;
 	const char *level_is_of;
@@ -84,6 +85,7 @@ struct lode_diff_result_function {
 struct lode_diff_result_path {
 	uint64_t rank;
 	int64_t cost_ns;
+	int64_t function_delta_ns;
 	int new;
 	struct lode_diff_probability probability;
 	struct lode_list frames; /* of struct lode_diff_result_function */
@@ -98,6 +100,7 @@ struct lode_diff_result {
 	struct lode_written layers;
 	int has_cause;
 	struct lode_diff_result_cause root_cause;
+	const char *no_cause; /* NULL: there is one */
 	int has_truth;
 	struct lode_diff_truth truth;
 	uint64_t paths_total;

@@ -2,6 +2,7 @@
 #include "result/field_choices.h"
 
 #include "latency/code_layer.h"
+#include "latency/diff.h"
 #include "mine/signatures.h"
 #include "scope/scope.h"
 
@@ -14,6 +15,11 @@ const char *lode_choice_scope(unsigned number)
 const char *lode_choice_layer(unsigned number)
 {
 	return number < LODE_LAYERS ? lode_layer_name((enum lode_layer)number) : NULL;
+}
+
+const char *lode_choice_no_cause(unsigned number)
+{
+	return lode_no_cause_name(number + 1);
 }
 
 const char *lode_choice_mined_kind(unsigned number)

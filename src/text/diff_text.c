@@ -73,14 +73,30 @@ static void put_side(struct page *page, const char *title, const struct lode_dif
 	lode_buffer_byte(page->buffer, '\n');
 }
 
-/* Why there is no cause. */
-static const char *no_cause(const struct lode_diff *diff)
+static void put_no_cause(struct page *page)
 {
+	const struct lode_diff *diff = page->report->diff;
+	struct lode_buffer *buffer = page->buffer;
+
+	lode_buffer_text(buffer, "cause     none: ");
+	if (diff->difference > 0 && diff->no_cause == LODE_CAUSE_TOTAL_UNSURE) {
+		lode_lines_frame(&page->lines, diff->cause_hint);
+		lode_buffer_text(buffer, " surely takes more, but the runs as a whole maybe by chance ('--guess' "
+					 "names a cause anyway)\n");
+		return;
+	}
 	if (!diff->path_count || diff->paths[0].cost <= 0)
-		return "none: no path takes more than in the base";
-	if (lode_diff_is_sure(diff))
-		return "none: the runs take more, but no path by itself surely does";
-	return "none: no significant difference ('--guess' names the likeliest anyway)";
+		lode_buffer_text(buffer, "no path takes more than in the base\n");
+	else if (diff->no_cause == LODE_CAUSE_FASTER && !lode_diff_is_sure(diff))
+		lode_buffer_text(buffer, "no significant difference\n");
+	else if (diff->no_cause == LODE_CAUSE_FASTER)
+		lode_buffer_text(buffer, "the runs do not take more time than those of the base\n");
+	else if (diff->no_cause == LODE_CAUSE_MOVED)
+		lode_buffer_text(buffer, "what takes more was only moved: its callers take no more than before\n");
+	else if (lode_diff_is_sure(diff))
+		lode_buffer_text(buffer, "the runs take more, but no function by itself surely does\n");
+	else
+		lode_buffer_text(buffer, "no significant difference ('--guess' names the likeliest anyway)\n");
 }
 
 static void put_cause(struct page *page)
@@ -89,7 +105,7 @@ static void put_cause(struct page *page)
 	char more[LODE_UNITS_TEXT];
 
 	if (!cause->node) {
-		lode_buffer_print(page->buffer, "cause     %s\n", no_cause(page->report->diff));
+		put_no_cause(page);
 		return;
 	}
 	lode_buffer_print(page->buffer, "%-10s%s", cause->sure ? "cause" : "guess", style(page, LODE_BOLD));
@@ -104,6 +120,14 @@ static void put_cause(struct page *page)
 	}
 }
 
+/* "Probably" is what a test of the whole run alone says, beside which nothing else was tested. */
+static const char *total_words(const struct lode_diff *diff)
+{
+	if (diff->difference > 0 && diff->chance.q < LODE_DIFF_LEVEL)
+		return "surely";
+	return lode_diff_total_is_confirmed(diff) ? "probably" : "maybe by chance";
+}
+
 static void put_differ(struct page *page)
 {
 	const struct lode_diff *diff = page->report->diff;
@@ -112,9 +136,7 @@ static void put_differ(struct page *page)
 	lode_buffer_print(page->buffer, "differ    %s per stream", signed_text(diff->difference, text));
 	if (diff->chance.tested)
 		lode_buffer_print(page->buffer, ", %s (p = %.2g); %s of %s path%s surely take%s more",
-				  diff->difference > 0 && diff->chance.q < LODE_DIFF_LEVEL ? "surely"
-											   : "maybe by chance",
-				  diff->chance.p, lode_count_text(diff->chance.sure_paths, text),
+				  total_words(diff), diff->chance.p, lode_count_text(diff->chance.sure_paths, text),
 				  lode_count_text(diff->path_count, other), lode_plural(diff->path_count),
 				  diff->chance.sure_paths == 1 ? "s" : "");
 	lode_buffer_text(page->buffer, "\nchance    ");
@@ -280,6 +302,19 @@ static int choose_functions(struct page *page, const struct lode_diff_choice *ch
 	return 0;
 }
 
+/* A function takes less in all its contexts than in one of them where time was moved between them. */
+static void put_alike(struct page *page, const struct lode_diff_choice *choice)
+{
+	const struct lode_diff *diff = page->report->diff;
+	char text[LODE_UNITS_TEXT];
+
+	lode_buffer_print(page->buffer, "\n    %zu more path%s with the same hottest function", choice->alike,
+			  lode_plural(choice->alike));
+	if (!diff->base_means)
+		lode_buffer_print(page->buffer, "; in all contexts it takes %s per stream",
+				  signed_text(lode_diff_function_of(diff, choice->path->hottest)->more, text));
+}
+
 static void put_title(struct page *page, const struct lode_diff_choice *choice)
 {
 	const struct lode_diff_path *path = choice->path;
@@ -296,8 +331,7 @@ static void put_title(struct page *page, const struct lode_diff_choice *choice)
 	lode_buffer_text(page->buffer, "  ");
 	lode_lines_who(&page->lines, lode_stack_who(page->report->diff->dictionary, path->hottest));
 	if (choice->alike)
-		lode_buffer_print(page->buffer, "\n    %zu more path%s with the same hottest function",
-				  choice->alike, lode_plural(choice->alike));
+		put_alike(page, choice);
 	lode_buffer_byte(page->buffer, '\n');
 	lode_grid_style(&page->grid, page->lines.look, LODE_DIM);
 	lode_grid_titles(&page->grid);

@@ -333,9 +333,10 @@ static struct outcome compare_with(unsigned where, size_t streams, const struct 
 		assert_true(diff.chance.detectable_path <= diff.chance.detectable);
 		outcome.detectable += (double)diff.chance.detectable / (double)diff.base_whole / rounds;
 		outcome.detectable_path += (double)diff.chance.detectable_path / (double)diff.base_whole / rounds;
-		/* A cause is named where a path is sure, and nowhere else. */
-		assert_int_equal(diff.cause.node != 0, diff.chance.sure_paths != 0);
-		assert_true(!diff.cause.node || diff.cause.q < LODE_DIFF_LEVEL);
+		/* A cause is named where a function is sure and the whole run takes more, and nowhere else. */
+		assert_true(diff.chance.sure_functions || !diff.chance.sure_paths);
+		assert_true(!diff.cause.node || (diff.cause.q < LODE_DIFF_LEVEL && diff.difference > 0 &&
+						 diff.chance.p < LODE_DIFF_CONFIRMED));
 		lode_diff_release(&diff);
 		side_release(&base);
 		side_release(&slow);

@@ -93,15 +93,43 @@ struct expected {
 	const char *text;
 	int64_t cost;
 	int is_new;
+	int64_t function_more; /* what its hottest function takes more in all contexts */
 };
 
+/* Contexts of one function stand together. */
 static int by_cost(const void *a, const void *b)
 {
 	const struct expected *x = a, *y = b;
 
+	if ((x->cost > 0) != (y->cost > 0))
+		return x->cost > 0 ? -1 : 1;
+	if (x->function_more != y->function_more)
+		return x->function_more > y->function_more ? -1 : 1;
 	if (x->cost != y->cost)
 		return x->cost > y->cost ? -1 : 1;
 	return strcmp(x->text, y->text);
+}
+
+static int64_t delta_of(const struct entries *base, int base_streams, const struct entries *slow, int slow_streams,
+			const char *text, size_t length)
+{
+	return mean_of(slow, text, length, slow_streams) - mean_of(base, text, length, base_streams);
+}
+
+/* What the function `name` takes more, in contexts of either side. */
+static int64_t function_more(const struct entries *base, int base_streams, const struct entries *slow,
+			     int slow_streams, char name)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < base->count + slow->count; i++) {
+		const char *text = i < base->count ? base->items[i].text : slow->items[i - base->count].text;
+		size_t length = strlen(text);
+
+		if (text[length - 1] == name && (i < base->count || !find_entry(base, text, length)))
+			sum += delta_of(base, base_streams, slow, slow_streams, text, length);
+	}
+	return sum;
 }
 
 static size_t oracle(const struct entries *base, int base_streams, const struct entries *slow, int slow_streams,
@@ -112,14 +140,24 @@ static size_t oracle(const struct entries *base, int base_streams, const struct 
 	for (size_t i = 0; i < slow->count; i++) {
 		const char *text = slow->items[i].text;
 		struct expected *path = &expected[count];
+		int64_t most = INT64_MIN;
+		char hottest = 0;
 
 		if (!is_leaf(slow, text))
 			continue;
 		count++;
-		*path = (struct expected){ text, 0, !find_entry(base, text, strlen(text)) };
-		for (size_t length = 1; length <= strlen(text); length++)
-			path->cost += mean_of(slow, text, length, slow_streams) -
-				      mean_of(base, text, length, base_streams);
+		*path = (struct expected){ text, 0, !find_entry(base, text, strlen(text)), 0 };
+
+		for (size_t length = 1; length <= strlen(text); length++) {
+			int64_t delta = delta_of(base, base_streams, slow, slow_streams, text, length);
+
+			path->cost += delta;
+			if (delta >= most) {
+				most = delta;
+				hottest = text[length - 1];
+			}
+		}
+		path->function_more = function_more(base, base_streams, slow, slow_streams, hottest);
 	}
 	qsort(expected, count, sizeof(*expected), by_cost);
 	return count;

@@ -80,6 +80,7 @@ export interface DiffResult {
 	chance: DiffChance; // What the streams can tell.
 	layers: Record<string, DiffLayer>; // Time by whose code it is.
 	root_cause: DiffRootCause | null; // The function that the difference comes from; null: none.
+	no_cause?: 'nothing-sure' | 'faster' | 'total-unsure' | 'moved'; // Why there is no root_cause.
 	truth?: DiffTruth; // With --truth: how far the truth is from what was found.
 	paths_total: number; // Paths there are.
 	heat: DiffHeat; // The heat map of the first paths: of those with the same hottest function the first.
@@ -101,8 +102,9 @@ export interface DiffSide {
 export interface DiffChance {
 	sure: boolean; // The difference as a whole is unlikely to be chance.
 	sure_paths: number; // Paths of which that is true.
+	sure_functions: number; // Functions of which that is true, in all contexts together.
 	p?: number; // Chance of such a difference when there is none; only where that was tested.
-	q?: number; // The same, corrected for the number of paths.
+	q?: number; // The same, corrected for the number of functions.
 	level: number; // Level of significance.
 	level_is_of: string; // What the level holds for.
 	power: number; // Chance to find a difference of the detectable size.
@@ -126,10 +128,10 @@ export interface DiffRootCause {
 	internal: boolean; // It is code of the program itself.
 	new: boolean; // Only the slow side calls it.
 	caller?: string; // The function that calls it.
-	delta_ns: number; // How much longer it takes.
+	delta_ns: number; // How much longer it takes in all contexts; no more than its callers do.
 	sure: boolean; // That is unlikely to be chance.
 	p?: number; // Chance of such a difference when there is none; only where that was tested.
-	q?: number; // The same, corrected for the number of paths.
+	q?: number; // The same, corrected for the number of functions.
 }
 
 export interface DiffTruth {
@@ -152,9 +154,10 @@ export interface DiffHeatRow {
 export interface DiffPath {
 	rank: number; // Its rank.
 	cost_ns: number; // Its difference.
+	function_delta_ns: number; // What its hottest function takes more in all contexts together.
 	new: boolean; // Only the slow side has it.
 	p?: number; // Chance of such a difference when there is none; only where that was tested.
-	q?: number; // The same, corrected for the number of paths.
+	q?: number; // The same, corrected for the number of functions.
 	frames: DiffFunction[]; // Its functions, root first.
 }
 

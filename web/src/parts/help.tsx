@@ -20,7 +20,7 @@ const terms: Record<string, string> = {
 	hypothesis: 'What may be wrong: too much CPU time, waiting for other threads, waiting for input and output, or too small operations.',
 	idle: 'Waits of threads that have nothing to do, such as a worker without a job. They are left out.',
 	interval: 'The thin line: 95 of 100 such intervals hold the true value, if these streams are typical.',
-	'p and q': 'p: how often chance alone would show such a difference. q: the same, for all paths together; below 0.05 counts as sure.',
+	'p and q': 'p: how often chance alone would show such a difference. q: the same, for all functions together; below 0.05 counts as sure.',
 	path: 'Calls from the first caller to the last function.',
 	pattern: 'Frames that occur in the same order in many stacks.',
 	layer: 'Where a function belongs: the program, its libraries, the kernel. Time in the kernel and the C library counts for their callers.',

@@ -25,6 +25,11 @@ interface Row extends DiffPath {
 }
 
 const SURE = 0.05;
+const NO_CAUSE: Record<string, string> = {
+	faster: 'The slow streams do not take more time than the base, so nothing made them slow.',
+	'total-unsure': 'A function takes significantly more, but the runs as a whole may do so by chance, so no cause is named.',
+	moved: 'What takes more was only moved: its callers take no more than in the base.',
+};
 const HEAT_ROWS = 20;
 
 function makeRows(result: DiffResult, table: FrameTable): Row[] {
@@ -71,12 +76,12 @@ function Verdict({ result, table }: { result: DiffResult; table: FrameTable }) {
 					{cause.p !== undefined && <> {stated('p', cause.p)}{cause.q !== undefined && <>, {stated('q', cause.q)}</>}.</>}
 				</p>
 			) : (
-				<p>{chance?.sure ? 'No single path takes significantly more, so no cause is named.' : result.paths.some(({ cost_ns }) => cost_ns > 0) ? 'No cause is named: what takes more may do so by chance.' : 'No path takes more than in the base.'}</p>
+				<p>{result.no_cause && NO_CAUSE[result.no_cause] ? NO_CAUSE[result.no_cause] : chance?.sure ? 'No single function takes significantly more, so no cause is named.' : result.paths.some(({ cost_ns }) => cost_ns > 0) ? 'No cause is named: what takes more may do so by chance.' : 'No path takes more than in the base.'}</p>
 			)}
 			{!result.tested && <p>There are too few streams to tell differences from chance; at least four per side are needed.</p>}
 			{chance && result.tested && (
 				<p>
-					{chance.sure_paths ? plural(chance.sure_paths, 'path') : 'No path'} {chance.sure_paths > 1 ? 'take' : 'takes'} significantly more (level {percent(chance.level)} for all paths together)
+					{chance.sure_paths ? plural(chance.sure_paths, 'path') : 'No path'} {chance.sure_paths > 1 ? 'take' : 'takes'} significantly more (level {percent(chance.level)} for all functions together)
 					{chance.p !== undefined && <>; for the total time, {stated('p', chance.p)}</>}.
 					{chance.detectable_ns !== null && (
 						<> So many streams reveal a difference of {duration(chance.detectable_ns)}
@@ -107,7 +112,7 @@ function columnsOf(result: DiffResult): Column<Row>[] {
 		...(result.tested
 			? [
 				{ key: 'p', title: 'p', number: true, help: 'How often chance alone shows such a difference', value: (row: Row) => -(row.p ?? 1), cell: (row: Row) => (row.p === undefined ? '' : probability(row.p)) },
-				{ key: 'q', title: 'q', number: true, help: 'The same, for all paths together', value: (row: Row) => -(row.q ?? 1), cell: (row: Row) => (row.q === undefined ? '' : probability(row.q)) },
+				{ key: 'q', title: 'q', number: true, help: 'The same, for all functions together', value: (row: Row) => -(row.q ?? 1), cell: (row: Row) => (row.q === undefined ? '' : probability(row.q)) },
 				{ key: 'sure', title: 'Sure', help: 'q below 0.05', value: (row: Row) => (row.q !== undefined && row.q < SURE ? 'yes' : ''), cell: (row: Row) => (row.q !== undefined && row.q < SURE ? 'yes' : '') },
 			]
 			: []),
