@@ -135,11 +135,16 @@ static int open_stream(struct lode_export *export, size_t i, struct lode_export_
 	*source = (struct lode_export_stream){ .number = i, .entry = export->entries[i] };
 	lode_stream_init(&source->stream, &export->dictionary);
 	code = lode_store_open(&source->store, source->entry->path, error);
-	return code ? code : lode_store_head(source->store, &source->stream, error);
+	if (code == 0)
+		code = lode_store_head(source->store, &source->stream, error);
+	if (code == 0 && lode_where_threads(&source->stream, export->options->where, &source->threads) < 0)
+		code = lode_fail_memory(error);
+	return code;
 }
 
 static void close_stream(struct lode_export_stream *source)
 {
+	lode_free(source->threads);
 	lode_events_release(&source->events);
 	lode_stream_release(&source->stream);
 	if (source->store)
@@ -221,6 +226,17 @@ int lode_export_progress(struct lode_export *export, uint64_t events, struct lod
 	return 0;
 }
 
+int lode_export_read_block(const struct lode_export_stream *source, size_t block, unsigned columns,
+			   struct lode_events *events, struct lode_error *error)
+{
+	int code = lode_store_events(source->store, block, source->threads ? columns | LODE_THREAD : columns,
+				     events, error);
+
+	if (code == 0 && source->threads)
+		lode_events_keep_threads(events, source->threads);
+	return code;
+}
+
 int lode_export_blocks(struct lode_export *export, struct lode_export_stream *source, unsigned types,
 		       unsigned columns,
 		       int (*take)(void *context, enum lode_event_type type, const struct lode_events *events,
@@ -235,7 +251,7 @@ int lode_export_blocks(struct lode_export *export, struct lode_export_stream *so
 
 		if (!(types & 1u << type) || !lode_export_wants(export, type))
 			continue;
-		code = lode_store_events(source->store, i, columns, &source->events, error);
+		code = lode_export_read_block(source, i, columns, &source->events, error);
 		if (code == 0)
 			code = take(context, type, &source->events, error);
 		if (code == 0)

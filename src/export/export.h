@@ -75,6 +75,7 @@ struct lode_export_stream {
 	struct lode_store *store;
 	struct lode_stream stream; /* over the export's dictionary */
 	struct lode_events events;
+	uint8_t *threads; /* by thread: its events are wanted; NULL: all are */
 };
 
 /* Opens one stream after the other, gives it to `take` and closes it. */
@@ -102,6 +103,10 @@ int lode_export_blocks(struct lode_export *export, struct lode_export_stream *so
 		       int (*take)(void *context, enum lode_event_type type, const struct lode_events *events,
 				   struct lode_error *error),
 		       void *context, struct lode_error *error);
+
+/* The events of a block that are wanted; `columns` as of lode_store_events. */
+int lode_export_read_block(const struct lode_export_stream *source, size_t block, unsigned columns,
+			   struct lode_events *events, struct lode_error *error);
 
 /*
  * Appends what people call a thread: its name and number, with the stream in

@@ -23,7 +23,7 @@ static int open_block(struct lode_merge *merge, struct lode_merge_type *type, ui
 		      struct lode_error *error)
 {
 	struct lode_merge_cursor *cursor = merge->cursors[block] = lode_calloc(1, sizeof(*cursor));
-	int code = cursor ? lode_store_events(merge->source->store, block, LODE_ALL_COLUMNS, &cursor->events, error)
+	int code = cursor ? lode_export_read_block(merge->source, block, LODE_ALL_COLUMNS, &cursor->events, error)
 			  : lode_fail_memory(error);
 
 	if (!code)

@@ -14,6 +14,7 @@ struct settings {
 	const char *output;
 	const char *format;
 	struct lode_option_list streams;
+	struct lode_option_list where;
 	const char *kind;
 	int per_event;
 };
@@ -41,6 +42,12 @@ static const struct lode_option options[] = {
 			   format_meaning),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
 	LODE_STREAM_OPTION(FIELD(streams)),
+	LODE_LIST("where", 0, FIELD(where), "KEY=VALUE",
+		  "only streams with this attribute, host or name; VALUE may contain * and ?"),
+	LODE_PREFIXED_LIST("process", 0, FIELD(where), "NAME",
+			   "only threads of processes with this name or PID; NAME may contain * and ?", "process="),
+	LODE_PREFIXED_LIST("thread", 0, FIELD(where), "NAME",
+			   "only threads with this name or TID; NAME may contain * and ?", "thread="),
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND", "only events of this kind", kind_choice),
 	LODE_FLAG("per-event", 0, FIELD(per_event), "folded: a line for each event, not for each distinct stack"),
 	LODE_NO_MORE_OPTIONS,
@@ -130,6 +137,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 		.kinds = settings->kind ? 1u << lode_option_choice(settings->kind, kind_choice) : 0,
 		.per_event = settings->per_event,
 		.streams = settings->streams.items,
+		.where = settings->where.items,
 		.notes = &work.notes,
 	};
 	int code = exporter ? check(call, exporter, error) : LODE_USAGE;
@@ -155,6 +163,7 @@ const struct lode_command lode_command_export = {
 		 "it gives the same corpus again. The other formats are for the tools of that name.",
 	.examples = "  lode export corpus > corpus.jsonl\n"
 		    "  lode export corpus --format folded --kind wait\n"
+		    "  lode export corpus --where version=4.2 --thread ui -o slow.perfetto-trace\n"
 		    "  lode export corpus --stream laptop-17 -o laptop.speedscope.json\n",
 	.options = options,
 	.settings_size = sizeof(struct settings),
