@@ -61,7 +61,7 @@ int lode_lock_releases_make(struct lode_lock_releases *releases, const struct lo
 	const struct lode_stream *stream = index->stream;
 
 	memset(releases, 0, sizeof(*releases));
-	if (!waits->object || !waits->count)
+	if (!lode_events_have_objects(waits))
 		return 0;
 	releases->locks = lode_calloc(strings->count + 1, 1);
 	releases->waits = lode_calloc(waits->count + 1, sizeof(*releases->waits));

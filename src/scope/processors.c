@@ -35,17 +35,6 @@ struct lode_processors {
 	size_t capacity;
 };
 
-static int compare_absences(const void *left, const void *right)
-{
-	const struct absence *a = left, *b = right;
-
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	if (a->left != b->left)
-		return a->left < b->left ? -1 : 1;
-	return a->back < b->back ? -1 : a->back > b->back;
-}
-
 static int compare_intervals(const void *left, const void *right)
 {
 	const struct interval *a = left, *b = right;
@@ -57,23 +46,92 @@ static int compare_intervals(const void *left, const void *right)
 	return a->end < b->end ? -1 : a->end > b->end;
 }
 
-/* Appends the waits, or the preemptions of the calls. */
-static void list_absences(const struct lode_processors *processors, int type, struct absence *absences,
-			  size_t *count)
-{
-	const struct lode_events *events = &processors->stream->events[type];
-	const struct lode_strings *strings = &processors->stream->dictionary->frames.strings;
-	uint32_t name = lode_strings_find(strings, LODE_PREEMPTION, sizeof(LODE_PREEMPTION) - 1);
+/* ---- absences ---- */
 
-	for (size_t i = 0; i < events->count; i++)
-		if (type == LODE_WAIT || events->name[i] == name)
-			absences[(*count)++] = (struct absence){
-				.left = events->t[i],
-				.back = lode_event_over(events, type, (uint32_t)i),
-				.group = processors->groups[events->thread[i]],
-				.thread = events->thread[i],
-				.cpu = events->cpu[i],
-			};
+/* The waits, or the preemptions of the calls, one after another. */
+struct absence_reader {
+	const struct lode_events *events;
+	int type;
+	uint32_t preemption; /* the name of such calls */
+	size_t next;
+};
+
+static int is_absence(const struct absence_reader *reader, size_t i)
+{
+	return reader->type == LODE_WAIT || reader->events->name[i] == reader->preemption;
+}
+
+static struct absence_reader read_absences(const struct lode_stream *stream, int type)
+{
+	const struct lode_strings *strings = &stream->dictionary->frames.strings;
+
+	return (struct absence_reader){
+		.events = &stream->events[type],
+		.type = type,
+		.preemption = lode_strings_find(strings, LODE_PREEMPTION, sizeof(LODE_PREEMPTION) - 1),
+	};
+}
+
+static void skip_others(struct absence_reader *reader)
+{
+	while (reader->next < reader->events->count && !is_absence(reader, reader->next))
+		reader->next++;
+}
+
+/* Numbers of absences by group become the places where those of a group begin. */
+static void count_absences(const struct lode_processors *processors, int type, size_t *places)
+{
+	struct absence_reader reader = read_absences(processors->stream, type);
+
+	for (skip_others(&reader); reader.next < reader.events->count; reader.next++, skip_others(&reader))
+		places[processors->groups[reader.events->thread[reader.next]] + 1]++;
+}
+
+/* Of absences of a group that begin together, the shorter one comes first. */
+static void place_absence(struct absence *absences, size_t first, size_t place, struct absence absence)
+{
+	for (; place > first && absences[place - 1].left == absence.left && absences[place - 1].back > absence.back;
+	     place--)
+		absences[place] = absences[place - 1];
+	absences[place] = absence;
+}
+
+/*
+ * All absences by group, then by time. Events are in the order of time, so waits and preemptions only have to be
+ * merged, and dealt out to their groups. `ends`: by group where its absences begin; then where they end.
+ */
+static void deal_absences(const struct lode_processors *processors, size_t *ends, const size_t *starts,
+			  struct absence *absences)
+{
+	struct absence_reader readers[2] = { read_absences(processors->stream, LODE_WAIT),
+					     read_absences(processors->stream, LODE_CALL) };
+
+	for (;;) {
+		struct absence_reader *reader = &readers[0];
+		const struct lode_events *events;
+		uint32_t group;
+		size_t i;
+
+		skip_others(&readers[0]);
+		skip_others(&readers[1]);
+		if (readers[0].next == readers[0].events->count ||
+		    (readers[1].next < readers[1].events->count &&
+		     readers[1].events->t[readers[1].next] < readers[0].events->t[readers[0].next]))
+			reader = &readers[1];
+		events = reader->events;
+		i = reader->next++;
+		if (i >= events->count)
+			return;
+		group = processors->groups[events->thread[i]];
+		place_absence(absences, starts[group], ends[group]++,
+			      (struct absence){
+				      .left = events->t[i],
+				      .back = lode_event_over(events, reader->type, (uint32_t)i),
+				      .group = group,
+				      .thread = events->thread[i],
+				      .cpu = events->cpu[i],
+			      });
+	}
 }
 
 /* What lies between two absences of a thread it ran. */
@@ -95,30 +153,65 @@ static int add_intervals(struct lode_processors *processors, const struct absenc
 	return 0;
 }
 
+/* ---- intervals ---- */
+
+/* Whether some thread was ready, on a CPU that is known: else nobody asks who had it. */
+static int has_ready_time(const struct lode_stream *stream)
+{
+	int ready = 0, known = 0;
+
+	for (int type = LODE_WAIT; type <= LODE_CALL && !(ready && known); type++) {
+		const struct lode_events *events = &stream->events[type];
+
+		for (size_t i = 0; i < events->count && !(ready && known); i++) {
+			ready |= events->delay[i] != 0;
+			known |= events->cpu[i] != LODE_NO_CPU;
+		}
+	}
+	return ready && known;
+}
+
 /* Whether the columns are there, and no event was left out. */
 static int is_told(const struct lode_stream *stream)
 {
 	const struct lode_events *waits = &stream->events[LODE_WAIT], *calls = &stream->events[LODE_CALL];
 
 	return waits->cpu && waits->delay && !lode_events_thinned(waits) &&
-	       (!calls->count || (calls->cpu && calls->delay && calls->name));
+	       (!calls->count || (calls->cpu && calls->delay && calls->name)) && has_ready_time(stream);
+}
+
+/* By group and time; their number goes to `count`. NULL when memory has run out. */
+static struct absence *make_absences(const struct lode_processors *processors, size_t *count)
+{
+	size_t groups = processors->group_count;
+	size_t *starts = lode_calloc(2 * (groups + 1), sizeof(*starts)),
+	       *ends = starts ? starts + groups + 1 : NULL;
+	struct absence *absences = NULL;
+
+	if (!starts)
+		return NULL;
+	count_absences(processors, LODE_WAIT, starts);
+	count_absences(processors, LODE_CALL, starts);
+	for (size_t i = 0; i < groups; i++) {
+		starts[i + 1] += starts[i];
+		ends[i] = starts[i];
+	}
+	*count = starts[groups];
+	absences = lode_calloc(*count + 1, sizeof(*absences));
+	if (absences)
+		deal_absences(processors, ends, starts, absences);
+	lode_free(starts);
+	return absences;
 }
 
 static int find_intervals(struct lode_processors *processors)
 {
-	const struct lode_stream *stream = processors->stream;
-	struct absence *absences =
-		lode_calloc(stream->events[LODE_WAIT].count + stream->events[LODE_CALL].count + 1,
-			    sizeof(*absences));
 	size_t count = 0;
+	struct absence *absences = make_absences(processors, &count);
 	int code;
 
 	if (!absences)
 		return LODE_SYSTEM;
-	list_absences(processors, LODE_WAIT, absences, &count);
-	list_absences(processors, LODE_CALL, absences, &count);
-	if (count)
-		qsort(absences, count, sizeof(*absences), compare_absences);
 	code = add_intervals(processors, absences, count);
 	if (!code && processors->count)
 		qsort(processors->items, processors->count, sizeof(*processors->items), compare_intervals);

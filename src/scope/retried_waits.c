@@ -153,7 +153,7 @@ int lode_retried_waits(const struct lode_scope_index *index, uint32_t **wakers)
 	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
 
 	*wakers = NULL;
-	if (!waits->object || !waits->stack || index->thinned)
+	if (!lode_events_have_objects(waits) || !waits->stack || index->thinned)
 		return 0;
 	*wakers = lode_calloc(waits->count + 1, sizeof(**wakers));
 	if (!*wakers)

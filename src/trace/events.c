@@ -214,6 +214,14 @@ int lode_events_thinned(const struct lode_events *events)
 	return 0;
 }
 
+int lode_events_have_objects(const struct lode_events *events)
+{
+	for (size_t i = 0; events->object && i < events->count; i++)
+		if (events->object[i])
+			return 1;
+	return 0;
+}
+
 #define PERMUTE(type)                                                                                             \
 	do {                                                                                                      \
 		const type *source = from;                                                                        \

@@ -154,6 +154,8 @@ static inline double lode_sampling_variance(uint64_t cost, uint64_t weight)
 
 /* Whether events were left out: some weight is more than 1. */
 int lode_events_thinned(const struct lode_events *events);
+/* Whether any of them says what it was for. */
+int lode_events_have_objects(const struct lode_events *events);
 
 /* A zeroed struct is an empty set. */
 void lode_events_release(struct lode_events *events);
