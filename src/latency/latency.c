@@ -103,8 +103,11 @@ static int collect(struct lode_corpus *corpus, const struct lode_latency_options
 		.list = &part,
 		.progress = helps ? NULL : options->progress,
 	};
-	int code = lode_latency_merge_init(&collection.merge) < 0 ? lode_fail_memory(error)
-								  : collect_streams(&collection, error);
+	int code = lode_latency_merge_init(&collection.merge) < 0 ? lode_fail_memory(error) : 0;
+
+	collection.merge.sums_only = options->sums_only;
+	if (!code)
+		code = collect_streams(&collection, error);
 
 	if (rank)
 		code = lode_latency_merge_gather(&collection.merge, rank, code, error);

@@ -57,7 +57,7 @@ struct lode_latency {
 	struct lode_latency_node *nodes; /* by node of the dictionary's tree; node 0 stays empty */
 	size_t node_count;               /* of nodes and own; the tree may have grown since (diff.h) */
 	uint64_t *own;                   /* by node: sum of the rows */
-	struct lode_latency_row *rows;   /* by node, then by stream; only what is not all 0 */
+	struct lode_latency_row *rows;   /* by node, then by stream; only what is not all 0; none with sums_only */
 	size_t row_count;
 	struct lode_sketch sketch; /* of estimates */
 	struct lode_instances_input input;
@@ -75,6 +75,7 @@ struct lode_latency_options {
 	int include_work_waits;             /* waits for work (scope/work_waits.h) are not idle */
 	int aggressive_end; /* the aggressive latency moves only the end of a call, as in the paper */
 	int keep_plumbing; /* stacks keep the functions of interpreters between those of the program (scope/plumbing.h) */
+	int sums_only;     /* no rows: what each stream comes to is not asked for, and takes most of the memory */
 	int strict;        /* a stream that cannot be read ends it, instead of being left out */
 	unsigned jobs; /* 0: one a processor */
 	struct lode_notes *notes;

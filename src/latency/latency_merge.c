@@ -70,7 +70,8 @@ static int merge_own(struct lode_latency_merge *merge, const struct lode_latency
 	struct lode_latency *latency = &merge->latency;
 	size_t count = partial->chains.count;
 
-	if (grow_own(merge) < 0 || LODE_GROW(latency->rows, merge->row_capacity, latency->row_count + count) < 0)
+	if (grow_own(merge) < 0 ||
+	    (!merge->sums_only && LODE_GROW(latency->rows, merge->row_capacity, latency->row_count + count) < 0))
 		return LODE_SYSTEM;
 	for (size_t i = 1; i < count; i++) {
 		uint32_t node = nodes[partial->chains.ends[i]];
@@ -78,6 +79,8 @@ static int merge_own(struct lode_latency_merge *merge, const struct lode_latency
 		if (!partial->nodes[i].count || (!partial->own[i] && !partial->slept[i] && !partial->queued[i]))
 			continue; /* many are only on the way to others */
 		latency->own[node] = lode_add_saturating(latency->own[node], partial->own[i]);
+		if (merge->sums_only)
+			continue;
 		latency->rows[latency->row_count++] =
 			(struct lode_latency_row){ node, (uint32_t)latency->stream_count, partial->own[i],
 						   partial->slept[i], partial->queued[i] };

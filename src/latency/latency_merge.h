@@ -18,6 +18,7 @@ struct lode_latency_merge {
 	size_t stream_capacity;
 	size_t own_capacity;
 	size_t row_capacity;
+	int sums_only; /* set after lode_latency_merge_init: no rows */
 };
 
 /* All return 0 or LODE_SYSTEM. */

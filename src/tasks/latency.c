@@ -75,6 +75,7 @@ static int infer(struct lode_analysis *analysis, struct lode_error *error)
 	if (!code && lode_latency_form_is_flat(analysis->form)) {
 		code = lode_analysis_write(analysis, &inferred, error);
 	} else if (!code) {
+		inferred.reading.options.sums_only = 1;
 		code = lode_latency_read(&inferred.reading, error);
 		lode_unread_streams_note(&inferred.reading.latency.unread, &analysis->work.notes);
 		if (!code)
