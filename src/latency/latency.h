@@ -75,8 +75,8 @@ struct lode_latency_options {
 	int include_work_waits;             /* waits for work (scope/work_waits.h) are not idle */
 	int aggressive_end; /* the aggressive latency moves only the end of a call, as in the paper */
 	int keep_plumbing; /* stacks keep the functions of interpreters between those of the program (scope/plumbing.h) */
-	int sums_only;     /* no rows: what each stream comes to is not asked for, and takes most of the memory */
-	int strict;        /* a stream that cannot be read ends it, instead of being left out */
+	int sums_only; /* no rows: what each stream comes to is not asked for, and takes most of the memory */
+	int strict;    /* a stream that cannot be read ends it, instead of being left out */
 	unsigned jobs; /* 0: one a processor */
 	struct lode_notes *notes;
 	const struct lode_progress *progress;

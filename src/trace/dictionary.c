@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define AHEAD 12 /* nodes whose places in the index are requested before they are needed */
+#define AHEAD 8 /* runs of nodes whose places in the index are requested before they are needed */
 
 int lode_dictionary_init(struct lode_dictionary *dictionary)
 {
@@ -87,18 +87,85 @@ static int merge_frames(struct lode_frames *to, const struct lode_frames *from, 
 	return code;
 }
 
+/*
+ * Nodes come in *runs*: the first of a run is looked up below its parent, each other one is what the node before it
+ * calls. Where both trees have the same run, the rest of it is only compared.
+ */
+struct node_merge {
+	struct lode_stack_tree *to;
+	const struct lode_stack_tree *from;
+	const uint32_t *frames;
+	uint32_t *map;
+};
+
+/* The end of the run that begins at `first`. */
+static size_t run_end(const struct lode_stack_tree *from, size_t first)
+{
+	size_t i = first + 1;
+
+	while (i < from->count && (size_t)from->nodes[i].parent + 1 == i)
+		i++;
+	return i;
+}
+
+static int merge_node(const struct node_merge *merge, size_t i)
+{
+	const struct lode_stack_node *node = &merge->from->nodes[i];
+
+	merge->map[i] = lode_stack_tree_child(merge->to, merge->map[node->parent], merge->frames[node->frame]);
+	return merge->map[i] == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+static int merge_run(const struct node_merge *merge, size_t first, size_t end)
+{
+	const struct lode_stack_node *from = merge->from->nodes, *to;
+	size_t i = first + 1, at;
+
+	if (merge_node(merge, first) < 0)
+		return LODE_SYSTEM;
+	to = merge->to->nodes;
+	for (at = merge->map[first] + 1; i < end && at < merge->to->count && to[at].parent + 1 == at &&
+					 to[at].frame == merge->frames[from[i].frame];
+	     i++, at++)
+		merge->map[i] = (uint32_t)at;
+	for (; i < end; i++)
+		if (merge_node(merge, i) < 0)
+			return LODE_SYSTEM;
+	return 0;
+}
+
+/* A node that will be looked up, if its parent has a number by now: before `done` all have. */
+static void prefetch(const struct node_merge *merge, size_t i, size_t done, int index)
+{
+	const struct lode_stack_node *node = &merge->from->nodes[i];
+
+	if (i >= merge->from->count || node->parent >= done)
+		return;
+	if (index)
+		lode_stack_tree_prefetch(merge->to, merge->map[node->parent], merge->frames[node->frame]);
+	else
+		lode_stack_tree_prefetch_node(merge->to, merge->map[node->parent], merge->frames[node->frame]);
+}
+
 static int merge_nodes(struct lode_stack_tree *to, const struct lode_stack_tree *from, const uint32_t *frames,
 		       uint32_t *map)
 {
-	map[0] = 0;
-	for (size_t i = 1; i < from->count; i++) {
-		const struct lode_stack_node *ahead = &from->nodes[i + AHEAD < from->count ? i + AHEAD : 0];
+	struct node_merge merge = { to, from, frames, map };
+	size_t starts[AHEAD + 1], next = 0; /* of the runs to come */
 
-		/* First children mostly follow their parents at once and need no looking up. */
-		if (ahead->parent && ahead->parent < i && ahead != &from->nodes[ahead->parent + 1])
-			lode_stack_tree_prefetch(to, map[ahead->parent], frames[ahead->frame]);
-		map[i] = lode_stack_tree_child(to, map[from->nodes[i].parent], frames[from->nodes[i].frame]);
-		if (map[i] == LODE_NONE)
+	map[0] = 0;
+	for (size_t k = 0; k <= AHEAD; k++) {
+		starts[k] = k ? next : 1;
+		next = starts[k] < from->count ? run_end(from, starts[k]) : from->count;
+	}
+	for (size_t turn = 0; starts[turn] < from->count; turn = (turn + 1) % (AHEAD + 1)) {
+		size_t first = starts[turn], end = starts[(turn + 1) % (AHEAD + 1)];
+
+		starts[turn] = next;
+		next = next < from->count ? run_end(from, next) : from->count;
+		prefetch(&merge, starts[turn], first, 1);
+		prefetch(&merge, starts[(turn + 1 + AHEAD / 2) % (AHEAD + 1)], first, 0);
+		if (merge_run(&merge, first, end) < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;

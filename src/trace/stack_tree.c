@@ -67,7 +67,7 @@ uint32_t lode_stack_tree_child(struct lode_stack_tree *tree, uint32_t parent, ui
 	if (parent == LODE_NONE || frame == LODE_NONE)
 		return LODE_NONE;
 	/* Stacks come frame by frame, so the first child of a node mostly follows it at once. */
-	if ((size_t)parent + 1 < tree->count && is_child(tree, parent + 1, parent, frame))
+	if (lode_stack_tree_is_first_child(tree, parent, frame))
 		return parent + 1;
 	if (tree->indexed < tree->count && complete_index(tree) < 0)
 		return LODE_NONE;

@@ -42,10 +42,33 @@ uint32_t lode_stack_tree_depth(const struct lode_stack_tree *tree, uint32_t node
 /* Writes the frames of `node`, root first, into `frames`, which has room for lode_stack_tree_depth of them. */
 void lode_stack_tree_frames(const struct lode_stack_tree *tree, uint32_t node, uint32_t *frames, uint32_t depth);
 
-/* Asks for the memory that lode_stack_tree_child will need. */
+/* Whether `frame` called from `parent` has the number after it. */
+static inline int lode_stack_tree_is_first_child(const struct lode_stack_tree *tree, uint32_t parent,
+						 uint32_t frame)
+{
+	const struct lode_stack_node *node = tree->nodes + parent + 1;
+
+	return (size_t)parent + 1 < tree->count && node->parent == parent && node->frame == frame;
+}
+
+/*
+ * Asks for the memory that lode_stack_tree_child will need: first for the place in the index, and when that has come, for the
+ * nodes to compare with.
+ */
 static inline void lode_stack_tree_prefetch(const struct lode_stack_tree *tree, uint32_t parent, uint32_t frame)
 {
 	lode_index_prefetch(&tree->index, lode_hash_pair(parent, frame));
+	__builtin_prefetch(&tree->nodes[parent] + 1);
+}
+
+static inline void lode_stack_tree_prefetch_node(const struct lode_stack_tree *tree, uint32_t parent,
+						 uint32_t frame)
+{
+	size_t probe = 0;
+	uint32_t id = lode_index_next(&tree->index, lode_hash_pair(parent, frame), &probe);
+
+	if (id != LODE_NONE)
+		__builtin_prefetch(&tree->nodes[id]);
 }
 
 #endif
