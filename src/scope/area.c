@@ -8,7 +8,8 @@
  * Only one thread at a time can merge into the whole. Where there are many streams, a thread takes
  * several consecutive ones and merges them with each other first. Their stacks are mostly the same,
  * so what is left to merge in turn is a fraction (a seventh of it with 16 streams), and many
- * threads do not wait for it. This is a tenth more work, so it is not done with two threads.
+ * threads do not wait for it. This is a tenth more work, so it is not done with two threads, unless the
+ * batches are cached: then the next run merges a few of them instead of all streams.
  *
  * Several processes each collect some consecutive streams and join them up a tree (area_message.h).
  *
@@ -18,8 +19,8 @@
 
 #include "base/parallel.h"
 #include "base/sort_rows.h"
-#include "scope/area_merge.h"
-#include "scope/area_message.h"
+#include "base/spill.h"
+#include "scope/area_batch.h"
 #include "scope/kernel_names.h"
 #include "store/corpus_deal.h"
 
@@ -28,13 +29,23 @@
 /* Batches have 1 to LARGEST_BATCH streams, so that there are some MIN_BATCHES, enough for many threads. */
 #define LARGEST_BATCH 16
 #define MIN_BATCHES   64
+/*
+ * Where a few threads have many streams whose results are cached, batches are larger: they are cached, too (area_batch.h). Under a
+ * limit of memory they are not, since a thread has a whole one.
+ */
+#define MIN_STREAMS      128
+#define MIN_CACHED_BATCH 32
+#define MAX_CACHED_BATCH 128
+#define FEW_JOBS         4
 
 struct collection {
 	const struct lode_area_plan *plan;
 	const struct lode_corpus_list *list;  /* the streams of this process, of all that the plan is for */
 	const struct lode_progress *progress; /* NULL: another process has it */
 	struct lode_area_merge merge;
-	size_t batch; /* streams of a piece */
+	size_t *starts; /* by piece: its first stream; one more than pieces */
+	size_t pieces;
+	int single; /* a piece is one stream */
 	uint64_t events_done;
 	uint64_t events_total;
 };
@@ -42,16 +53,9 @@ struct collection {
 /* ---- pieces ---- */
 
 struct piece {
-	struct lode_area_partial partial; /* the last stream of the batch */
-	struct lode_area_merge merge;     /* of all, where they are several */
+	struct lode_area_partial partial; /* of one stream */
+	struct lode_area_batch batch;     /* of several */
 };
-
-static size_t batch_end(const struct collection *collection, size_t piece)
-{
-	size_t end = (piece + 1) * collection->batch;
-
-	return end < collection->list->count ? end : collection->list->count;
-}
 
 static int merge_one(const struct collection *collection, struct lode_area_merge *merge,
 		     const struct lode_area_partial *partial, size_t stream)
@@ -64,27 +68,18 @@ static int map_piece(void *context, size_t i, void *result, struct lode_error *e
 {
 	struct collection *collection = context;
 	struct piece *piece = result;
-	int code = 0;
+	size_t first = collection->starts[i];
 
-	if (collection->batch == 1)
+	if (collection->single)
 		return lode_area_stream_if_readable(collection->plan, &collection->list->items[i], &piece->partial,
 						    error);
-	if (lode_area_merge_init(&piece->merge) < 0)
-		return lode_fail_memory(error);
-	for (size_t k = i * collection->batch; k < batch_end(collection, i) && !code; k++) {
-		lode_area_partial_release(&piece->partial);
-		memset(&piece->partial, 0, sizeof(piece->partial));
-		code = lode_area_stream_if_readable(collection->plan, &collection->list->items[k], &piece->partial,
-						    error);
-		if (!code && merge_one(collection, &piece->merge, &piece->partial, k) < 0)
-			code = lode_fail_memory(error);
-	}
-	return code;
+	return lode_area_batch_make(&piece->batch, collection->plan, &collection->list->items[first],
+				    collection->starts[i + 1] - first, error);
 }
 
 static int report_progress(struct collection *collection, size_t piece)
 {
-	for (size_t k = piece * collection->batch; k < batch_end(collection, piece); k++)
+	for (size_t k = collection->starts[piece]; k < collection->starts[piece + 1]; k++)
 		for (int type = 0; type < LODE_EVENT_TYPES; type++)
 			collection->events_done += collection->list->items[k].events[type];
 	return lode_progress_report(collection->progress, "reading the corpus", "events", collection->events_done,
@@ -95,8 +90,8 @@ static int merge_piece(void *context, size_t i, void *result, struct lode_error 
 {
 	struct collection *collection = context;
 	const struct piece *piece = result;
-	int code = collection->batch == 1 ? merge_one(collection, &collection->merge, &piece->partial, i)
-					  : lode_area_merge_join(&collection->merge, &piece->merge);
+	int code = collection->single ? merge_one(collection, &collection->merge, &piece->partial, i)
+				      : lode_area_batch_join(&collection->merge, &piece->batch);
 
 	if (code)
 		return lode_fail_memory(error);
@@ -110,7 +105,7 @@ static void release_piece(void *result)
 	struct piece *piece = result;
 
 	lode_area_partial_release(&piece->partial);
-	lode_area_merge_release(&piece->merge);
+	lode_area_batch_release(&piece->batch);
 }
 
 /* ---- the whole ---- */
@@ -169,13 +164,45 @@ static int check_found(const struct collection *collection, const char *corpus, 
 	return 0;
 }
 
-static size_t choose_batch(size_t streams, unsigned jobs)
+/* Streams of a batch; 0: as many as are worth caching together. */
+static size_t choose_batch(const struct lode_corpus_list *list, unsigned jobs)
 {
-	size_t batch = jobs > 2 ? streams / MIN_BATCHES : 1;
+	size_t batch = jobs > 2 ? list->count / MIN_BATCHES : 1;
 
+	if (jobs <= FEW_JOBS && list->count >= MIN_STREAMS && list->items[0].cache && !lode_spill_counts().limit)
+		return 0;
 	if (batch > LARGEST_BATCH)
 		return LARGEST_BATCH;
 	return batch ? batch : 1;
+}
+
+/*
+ * Whether a batch of `count` streams that is to be cached ends with this one. Its id decides, so that a stream that is
+ * added or gone changes its own batch, and not where all batches after it begin.
+ */
+static int ends_batch(const struct lode_corpus_entry *last, size_t count)
+{
+	return count >= MAX_CACHED_BATCH ||
+	       (count >= MIN_CACHED_BATCH && lode_digest_bytes(last->id, sizeof(last->id)) % MIN_CACHED_BATCH == 0);
+}
+
+static int plan_pieces(struct collection *collection, unsigned jobs)
+{
+	const struct lode_corpus_list *list = collection->list;
+	size_t batch = choose_batch(list, jobs), count = 0;
+
+	collection->starts = lode_calloc(list->count + 1, sizeof(*collection->starts));
+	if (!collection->starts)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < list->count; i++) {
+		count++;
+		if (i + 1 == list->count || (batch ? count == batch : ends_batch(&list->items[i], count))) {
+			collection->starts[++collection->pieces] = i + 1;
+			count = 0;
+		}
+	}
+	collection->single = batch == 1;
+	return 0;
 }
 
 static int collect_pieces(struct collection *collection, struct lode_error *error)
@@ -183,13 +210,16 @@ static int collect_pieces(struct collection *collection, struct lode_error *erro
 	const struct lode_corpus_list *list = collection->list;
 	unsigned jobs = collection->plan->options->jobs ? collection->plan->options->jobs : lode_processors();
 	struct lode_in_order work = { sizeof(struct piece), map_piece, merge_piece, release_piece, collection };
+	int code;
 
 	for (size_t i = 0; i < list->count; i++)
 		for (int type = 0; type < LODE_EVENT_TYPES; type++)
 			collection->events_total += list->items[i].events[type];
-	collection->batch = choose_batch(list->count, jobs);
-	return lode_parallel_in_order(jobs, (list->count + collection->batch - 1) / collection->batch, &work,
-				      error);
+	code = plan_pieces(collection, jobs) < 0 ? lode_fail_memory(error) : 0;
+	if (!code)
+		code = lode_parallel_in_order(jobs, collection->pieces, &work, error);
+	lode_free(collection->starts);
+	return code;
 }
 
 /* Of all processes the first finishes. */

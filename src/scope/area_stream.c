@@ -202,38 +202,42 @@ void lode_area_partial_release(struct lode_area_partial *partial)
 /* ---- for the cache alone ---- */
 
 /* The key depends on no stack. */
-static int is_kept(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
-		   struct lode_area_partial *partial)
+int lode_area_stream_key(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
+			 struct lode_map_key *key)
 {
+	struct lode_area_partial partial = { 0 };
 	struct lode_store *store = NULL;
+	int code = 0;
+
+	if (lode_dictionary_init(&partial.dictionary) < 0)
+		return 0;
+	lode_stream_init(&partial.stream, &partial.dictionary);
+	if (!lode_store_open(&store, entry->path, NULL) && !lode_store_brief_head(store, &partial.stream, NULL)) {
+		partial.wanted = lode_where_fits(&partial.stream, plan->options->where);
+		code = lode_area_cache_key(plan, entry, store, &partial, key) > 0;
+	}
+	if (store)
+		lode_store_close(store);
+	lode_area_partial_release(&partial);
+	return code;
+}
+
+static int is_kept(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry)
+{
 	struct lode_cached_map found;
 	struct lode_map_key key;
-	int kept = 0;
 
-	lode_stream_init(&partial->stream, &partial->dictionary);
-	if (lode_store_open(&store, entry->path, NULL) < 0)
+	if (lode_area_stream_key(plan, entry, &key) <= 0 || !lode_map_cache_find(entry->cache, &key, &found))
 		return 0;
-	if (!lode_store_brief_head(store, &partial->stream, NULL)) {
-		partial->wanted = lode_where_fits(&partial->stream, plan->options->where);
-		kept = lode_area_cache_key(plan, entry, store, partial, &key) > 0 &&
-		       lode_map_cache_find(entry->cache, &key, &found);
-	}
-	if (kept)
-		lode_cached_map_release(&found);
-	lode_store_close(store);
-	return kept;
+	lode_cached_map_release(&found);
+	return 1;
 }
 
 void lode_area_stream_keep(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry)
 {
 	struct lode_area_partial partial = { 0 };
-	int kept;
 
-	if (lode_dictionary_init(&partial.dictionary) < 0)
-		return;
-	kept = is_kept(plan, entry, &partial);
-	lode_area_partial_release(&partial);
-	if (kept)
+	if (is_kept(plan, entry))
 		return;
 	fill_partial(plan, entry, &partial, NULL);
 	lode_area_partial_release(&partial);

@@ -5,6 +5,7 @@
 #define LODE_SCOPE_AREA_STREAM_H
 
 #include "scope/area.h"
+#include "store/map_cache.h"
 #include "scope/symptoms.h"
 
 /* What the options mean, read once for all streams. */
@@ -87,6 +88,9 @@ void lode_area_plan_release(struct lode_area_plan *plan);
 int lode_area_stream_if_readable(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
 				 struct lode_area_partial *partial, struct lode_error *error);
 void lode_area_partial_release(struct lode_area_partial *partial);
+/* The key of what the plan makes of the stream (area_cache.h): 1; 0 where nothing is kept, or the stream cannot be read. */
+int lode_area_stream_key(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
+			 struct lode_map_key *key);
 /*
  * Makes it for the cache of the corpus alone, unless it is there, which takes a fraction of the time of reading it. What
  * fails is left to who reads it.
