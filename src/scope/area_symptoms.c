@@ -255,7 +255,7 @@ static void count_events(struct lode_area_mapping *mapping)
 /* What looks at the events of all hosts. */
 static int learn(struct lode_area_mapping *mapping, struct lode_error *error)
 {
-	const struct lode_stream *stream = &mapping->partial->stream;
+	struct lode_stream *stream = &mapping->partial->stream;
 	int code = mapping->kinds ? lode_processors_make(&mapping->processors, stream, error) : 0;
 
 	mapping->chains.processors = mapping->processors;

@@ -15,6 +15,7 @@
 #include "record/bpf/kernel_types.h"
 
 #include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
 
 #define SOFTIRQ_SERVED 0x00000100u
 #define HARDIRQ_MASK   0x000f0000u

@@ -12,6 +12,7 @@
 #include "hunt/meter/live/syscall_waits.h"
 #include "hunt/meter/live/clock_updates.h"
 #include "record/load/bpf_loading.h"
+#include "record/load/kernel_features.h"
 #include "record/load/permissions.h"
 #include "record/load/program_time.h"
 #include "record/load/uprobes.h"
@@ -60,6 +61,7 @@ static int explain(int number, struct lode_error *error)
 
 static int load(struct lode_thread_clocks *clocks, struct lode_error *error)
 {
+	struct lode_kernel_features kernel = lode_kernel_features();
 	struct hunt *programs;
 	int code;
 
@@ -73,6 +75,8 @@ static int load(struct lode_thread_clocks *clocks, struct lode_error *error)
 	programs->rodata->thread_mask = clocks->thread_count - 1;
 	programs->rodata->slot_count = clocks->slot_count;
 	programs->rodata->own_pid = (uint32_t)getpid();
+	programs->rodata->finds_preempt_count = kernel.finds_preempt_count != 0;
+	programs->rodata->preempt_count_from_queue = kernel.preempt_count_from_queue;
 	bpf_map__set_max_entries(programs->maps.threads, clocks->thread_count);
 	bpf_map__set_max_entries(programs->maps.cells, clocks->thread_count * clocks->slot_count);
 	bpf_program__set_expected_attach_type(programs->progs.lode_probe,
