@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "tasks/explain_options.h"
 #include "tasks/source.h"
+#include "explain/rate_columns.h"
 #include "explain/table/table_read.h"
 #include "text/explain_text.h"
 #include "store/corpus_names.h"
@@ -40,10 +41,70 @@ static int explain_by_some(const struct lode_explain_input *input, const struct 
 	return 0;
 }
 
+/* Nats: a description by rates is worth having if it is shorter by so much, since it is a second try. */
+#define RATES_SAVE 5
+
+/* Whether amounts left something to explain. */
+static int is_unexplained(const struct lode_explanation *explanation)
+{
+	return !explanation->explained || explanation->clusters < 2 || explanation->agreement < 0.9;
+}
+
+/* Whether what rates found says more. */
+static int says_more(const struct lode_explanation *rates, const struct lode_explanation *amounts)
+{
+	return rates->explained && rates->clusters > 1 &&
+	       (!amounts->explained || rates->length < amounts->length - RATES_SAVE);
+}
+
+/* The same by rates (rate_columns.h) where amounts do not explain it; `input` then has these. */
+static int explain_by_rates(struct lode_explain_input *input, struct lode_data_table *table,
+			    const struct lode_explain_options *how, struct lode_explanation *explanation,
+			    struct lode_error *error)
+{
+	struct lode_explain_options other = *how;
+	struct lode_explain_input rates;
+	struct lode_explanation found;
+	int code;
+
+	if (how->clusters || how->smallest || !is_unexplained(explanation) || !lode_explain_has_rates(input))
+		return 0;
+	other.notes = NULL;
+	code = lode_explain_add_rates(input, table, &rates, error);
+	if (code < 0)
+		return code;
+	code = lode_explain(&rates, &other, &found, error);
+	if (code == 0 && says_more(&found, explanation)) {
+		lode_free(input->auxiliary);
+		lode_explanation_release(explanation);
+		*input = rates;
+		*explanation = found;
+		return 0;
+	}
+	if (code == 0)
+		lode_explanation_release(&found);
+	lode_free(rates.auxiliary);
+	return code;
+}
+
+static int explain_best(struct lode_explain_input *input, struct lode_data_table *table,
+			const struct lode_explain_options *how, int may_choose,
+			struct lode_explanation *explanation, struct lode_error *error)
+{
+	int code = explain_by_some(input, how, may_choose, explanation, error);
+
+	if (code == 0) {
+		code = explain_by_rates(input, table, how, explanation, error);
+		if (code < 0)
+			lode_explanation_release(explanation);
+	}
+	return code;
+}
+
 /* Explains and writes it; input->auxiliary is freed. `area`: of a corpus, else NULL. Exit status 1 where a bound was broken. */
 static int explain_input(struct lode_analysis *analysis, struct lode_explain_input *input,
-			 const struct lode_area *area, const struct lode_explain_options *how,
-			 struct lode_error *error)
+			 struct lode_data_table *table, const struct lode_area *area,
+			 const struct lode_explain_options *how, struct lode_error *error)
 {
 	const struct lode_explain_settings *settings = analysis->call->settings;
 	struct lode_explanation explanation;
@@ -54,7 +115,7 @@ static int explain_input(struct lode_analysis *analysis, struct lode_explain_inp
 		.width = analysis->look.width,
 		.ascii = !analysis->look.utf8,
 	};
-	int code = explain_by_some(input, how, !settings->functions, &explanation, error);
+	int code = explain_best(input, table, how, !settings->functions, &explanation, error);
 
 	if (code == 0) {
 		analysis->title = input->name;
@@ -87,7 +148,7 @@ static int explain_table(struct lode_analysis *analysis, const struct lode_expla
 		return code;
 	code = lode_explain_columns(&input, &table, path, settings->x, settings->y, error);
 	if (code == 0)
-		code = explain_input(analysis, &input, NULL, how, error);
+		code = explain_input(analysis, &input, &table, NULL, how, error);
 	lode_data_table_release(&table);
 	return code;
 }
@@ -113,7 +174,7 @@ static int explain_corpus(struct lode_analysis *analysis, const struct lode_expl
 		code = lode_corpus_table_make(source.corpus, &reading.area, &rows, &table, &input, error);
 	lode_work_pause(&analysis->work);
 	if (code == 0) {
-		code = explain_input(analysis, &input, &reading.area, how, error);
+		code = explain_input(analysis, &input, &table, &reading.area, how, error);
 		lode_data_table_release(&table);
 	}
 	lode_area_reading_release(&reading);
