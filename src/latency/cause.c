@@ -312,7 +312,7 @@ static int find_path(struct search *search, const struct lode_diff_path **path, 
 
 const char *lode_no_cause_name(unsigned no_cause)
 {
-	static const char *const names[] = { NULL, "nothing-sure", "faster", "total-unsure", "moved" };
+	static const char *const names[] = { NULL, "nothing-sure", "not-slower", "total-unsure", "moved" };
 
 	return no_cause < sizeof(names) / sizeof(*names) ? names[no_cause] : NULL;
 }
@@ -345,7 +345,7 @@ static int decide(struct lode_diff *diff, struct search *search)
 	int64_t limit = 0;
 
 	if (diff->difference <= 0) {
-		diff->no_cause = LODE_CAUSE_FASTER;
+		diff->no_cause = LODE_CAUSE_NOT_SLOWER;
 		return 0;
 	}
 	diff->no_cause = choose_path(search) ? LODE_CAUSE_MOVED : LODE_CAUSE_NOTHING_SURE;

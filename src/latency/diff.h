@@ -78,7 +78,7 @@ struct lode_root_cause {
 enum lode_no_cause {
 	LODE_CAUSE_KNOWN,
 	LODE_CAUSE_NOTHING_SURE, /* no function surely takes more */
-	LODE_CAUSE_FASTER,       /* the runs take less time, so nothing made them slow */
+	LODE_CAUSE_NOT_SLOWER,   /* the runs take no more time, so nothing made them slow */
 	LODE_CAUSE_TOTAL_UNSURE, /* a function surely takes more (`cause_hint`), but the whole run may by chance */
 	LODE_CAUSE_MOVED,        /* what takes more was moved from elsewhere: its callers take as long as before */
 };

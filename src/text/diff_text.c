@@ -87,9 +87,9 @@ static void put_no_cause(struct page *page)
 	}
 	if (!diff->path_count || diff->paths[0].cost <= 0)
 		lode_buffer_text(buffer, "no path takes more than in the base\n");
-	else if (diff->no_cause == LODE_CAUSE_FASTER && !lode_diff_is_sure(diff))
+	else if (diff->no_cause == LODE_CAUSE_NOT_SLOWER && !lode_diff_is_sure(diff))
 		lode_buffer_text(buffer, "no significant difference\n");
-	else if (diff->no_cause == LODE_CAUSE_FASTER)
+	else if (diff->no_cause == LODE_CAUSE_NOT_SLOWER)
 		lode_buffer_text(buffer, "the runs do not take more time than those of the base\n");
 	else if (diff->no_cause == LODE_CAUSE_MOVED)
 		lode_buffer_text(buffer, "what takes more was only moved: its callers take no more than before\n");

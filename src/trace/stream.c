@@ -95,7 +95,7 @@ static int mark(struct lode_stream *stream, int code)
 int lode_stream_add_event(struct lode_stream *stream, enum lode_event_type type, const struct lode_event *event)
 {
 	if (event->thread == LODE_NONE || event->stack == LODE_NONE || event->waker_stack == LODE_NONE ||
-	    event->name == LODE_NONE || event->object == LODE_NONE)
+	    event->name == LODE_NONE || event->object == LODE_NONE || event->context == LODE_NONE)
 		return mark(stream, LODE_SYSTEM);
 	return mark(stream, lode_events_add(&stream->events[type], event));
 }

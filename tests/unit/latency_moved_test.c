@@ -265,8 +265,8 @@ static void time_that_another_function_took_before_is_no_cause(void **state)
 		struct verdict first = compare(&good, &inlined, 10, seed),
 			       second = compare(&good, &renamed, 10, seed);
 
-		moved += (first.why == LODE_CAUSE_MOVED || first.why == LODE_CAUSE_FASTER) +
-			 (second.why == LODE_CAUSE_MOVED || second.why == LODE_CAUSE_FASTER);
+		moved += (first.why == LODE_CAUSE_MOVED || first.why == LODE_CAUSE_NOT_SLOWER) +
+			 (second.why == LODE_CAUSE_MOVED || second.why == LODE_CAUSE_NOT_SLOWER);
 	}
 	assert_true(moved >= 2 * ROUNDS * 9 / 10);
 }
@@ -305,7 +305,7 @@ static void a_faster_run_has_no_cause_of_slowness(void **state)
 		struct verdict verdict = compare(&good, &bad, 10, seed);
 
 		assert_string_equal(verdict.cause, "");
-		assert_int_equal(verdict.why, LODE_CAUSE_FASTER);
+		assert_int_equal(verdict.why, LODE_CAUSE_NOT_SLOWER);
 		assert_true(verdict.sure); /* that save takes more is shown as before */
 	}
 }
@@ -326,7 +326,7 @@ static void a_run_that_may_be_slower_by_chance_has_no_cause(void **state)
 	for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
 		struct verdict verdict = compare(&good, &bad, 10, seed);
 
-		unsure += verdict.why == LODE_CAUSE_TOTAL_UNSURE || verdict.why == LODE_CAUSE_FASTER ||
+		unsure += verdict.why == LODE_CAUSE_TOTAL_UNSURE || verdict.why == LODE_CAUSE_NOT_SLOWER ||
 			  verdict.why == LODE_CAUSE_MOVED;
 	}
 	assert_true(unsure >= ROUNDS * 8 / 10);

@@ -80,7 +80,7 @@ export interface DiffResult {
 	chance: DiffChance; // What the streams can tell.
 	layers: Record<string, DiffLayer>; // Time by whose code it is.
 	root_cause: DiffRootCause | null; // The function that the difference comes from; null: none.
-	no_cause?: 'nothing-sure' | 'faster' | 'total-unsure' | 'moved'; // Why there is no root_cause.
+	no_cause?: 'nothing-sure' | 'not-slower' | 'total-unsure' | 'moved'; // Why there is no root_cause.
 	truth?: DiffTruth; // With --truth: how far the truth is from what was found.
 	paths_total: number; // Paths there are.
 	heat: DiffHeat; // The heat map of the first paths: of those with the same hottest function the first.
