@@ -86,11 +86,13 @@ static int load(struct lode_recorder *recorder, const struct lode_recorder_optio
 	struct lode_kernel_features kernel;
 	int code;
 
-	if (options->kernel_locks && libbpf_find_vmlinux_btf_id("contention_begin", BPF_TRACE_RAW_TP) < 0)
+	lode_bpf_loading_begin();
+	if (options->kernel_locks && libbpf_find_vmlinux_btf_id("contention_begin", BPF_TRACE_RAW_TP) < 0) {
+		lode_bpf_loading_end();
 		return lode_fail(
 			error, LODE_SYSTEM,
 			"--kernel-locks: this kernel does not report contention; Linux 5.19 or newer is needed");
-	lode_bpf_loading_begin();
+	}
 	kernel = lode_kernel_features();
 	recorder->programs = kernel.can_cast ? recorder__open() : lode_recorder_open_plain();
 	if (!recorder->programs) {

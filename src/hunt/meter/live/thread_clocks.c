@@ -61,11 +61,12 @@ static int explain(int number, struct lode_error *error)
 
 static int load(struct lode_thread_clocks *clocks, struct lode_error *error)
 {
-	struct lode_kernel_features kernel = lode_kernel_features();
+	struct lode_kernel_features kernel;
 	struct hunt *programs;
 	int code;
 
 	lode_bpf_loading_begin();
+	kernel = lode_kernel_features();
 	programs = clocks->programs = hunt__open();
 	if (!programs) {
 		code = explain(errno, error);
