@@ -49,6 +49,7 @@ static const char *folder;
 static char object[512]; /* of the current scenario */
 static int partner_tid;
 static atomic_int step; /* 0: the partner's turn to hold, 1: held, 2: to end */
+static atomic_int is_released;
 static const struct scenario *current;
 
 static void must(int holds, const char *what)
@@ -338,6 +339,7 @@ static void *act(void *unused)
 		atomic_store(&step, 1);
 		rest(held_ns);
 		current->release();
+		atomic_store(&is_released, 1);
 	}
 }
 
@@ -349,6 +351,7 @@ static void run(const struct scenario *scenario, int rounds)
 	for (int i = 0; i < rounds; i++) {
 		uint64_t begun;
 
+		atomic_store(&is_released, 0);
 		atomic_store(&step, 0);
 		while (atomic_load(&step) != 1)
 			rest(50000);
@@ -358,7 +361,9 @@ static void run(const struct scenario *scenario, int rounds)
 			scenario->has_holder ? partner_tid : 0, object);
 		if (scenario->done)
 			scenario->done();
-		rest(held_ns / 2); /* the partner is done with this round */
+		rest(held_ns / 2);
+		while (!atomic_load(&is_released)) /* a wait may end before the partner's call returns */
+			rest(50000);
 	}
 }
 

@@ -30,9 +30,14 @@ int lode_contention_begin(uint64_t *context)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct kernel_lock lock = { .address = context[0], .flags = (uint32_t)context[1] };
+	const struct kernel_lock *outer;
 	uint32_t tid = task->pid;
 
 	if (lock.flags & LODE_KERNEL_LOCK_SPINS || !is_wanted(task))
+		return 0;
+	/* Without flags it is a semaphore, or a spinning lock, which guards the lists of those that sleep, too. */
+	outer = lock.flags ? 0 : bpf_map_lookup_elem(&kernel_locks, &tid);
+	if (outer && outer->flags && outer->start_time == task->start_time)
 		return 0;
 	lock.start_time = task->start_time;
 	bpf_map_update_elem(&kernel_locks, &tid, &lock, BPF_ANY);
@@ -43,8 +48,9 @@ SEC("tp_btf/contention_end")
 int lode_contention_end(uint64_t *context)
 {
 	uint32_t tid = (uint32_t)bpf_get_current_pid_tgid();
+	const struct kernel_lock *lock = bpf_map_lookup_elem(&kernel_locks, &tid);
 
-	if (bpf_map_lookup_elem(&kernel_locks, &tid))
+	if (lock && lock->address == context[0])
 		bpf_map_delete_elem(&kernel_locks, &tid);
 	return 0;
 }
