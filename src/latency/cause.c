@@ -1,6 +1,6 @@
 /*
  * The root cause: which function to look at first. It is on a path that --match lets in and that is not idle
- * on both sides; of these, on the one whose hottest function takes most more in all its contexts together.
+ * on both sides; of these, on the one whose hottest function has most weight (diff.h).
  *
  * Time that was only moved is no extra time. A function may be called from another place than before, or
  * inlined, renamed or split in two: then another context or another function has less. So the function
@@ -216,20 +216,21 @@ static int may_have_cause(const struct search *search, const struct lode_diff_pa
 	       (!search->fits || search->fits[path->leaf]) && !is_idle(search, path);
 }
 
-/* Of the sure functions that which takes most more; else, for a guess, that of the first path. NULL: none. */
+/* The path whose function has most weight, of those that are sure; else, for a guess, of all. NULL: none. */
 static const struct lode_diff_path *choose_path(const struct search *search)
 {
 	const struct lode_diff *diff = search->diff;
 	const struct lode_diff_path *best = NULL;
 
-	for (size_t i = 0; i < diff->path_count; i++)
-		if (may_have_cause(search, &diff->paths[i], 1) &&
-		    (!best || lode_diff_function_of(diff, diff->paths[i].hottest)->more >
-				      lode_diff_function_of(diff, best->hottest)->more))
-			best = &diff->paths[i];
-	for (size_t i = 0; !best && search->options->guess && i < diff->path_count; i++)
-		if (may_have_cause(search, &diff->paths[i], 0))
-			best = &diff->paths[i];
+	for (int sure = 1; sure >= 0 && !best; sure--) {
+		if (!sure && !search->options->guess)
+			break;
+		for (size_t i = 0; i < diff->path_count; i++)
+			if (may_have_cause(search, &diff->paths[i], sure) &&
+			    (!best || lode_diff_function_of(diff, diff->paths[i].hottest)->weight >
+					      lode_diff_function_of(diff, best->hottest)->weight))
+				best = &diff->paths[i];
+	}
 	return best;
 }
 

@@ -137,21 +137,35 @@ static int compare_paths(const void *a, const void *b, void *context)
 {
 	const struct lode_diff_path *left = a, *right = b;
 	const struct lode_diff *diff = context;
-	int64_t left_more = lode_diff_function_of(diff, left->hottest)->more;
-	int64_t right_more = lode_diff_function_of(diff, right->hottest)->more;
+	int64_t left_weight = lode_diff_function_of(diff, left->hottest)->weight;
+	int64_t right_weight = lode_diff_function_of(diff, right->hottest)->weight;
 
 	if (trust(left) != trust(right))
 		return trust(right) - trust(left);
 	if ((left->cost > 0) != (right->cost > 0))
 		return left->cost > 0 ? -1 : 1;
-	if (left_more != right_more)
-		return left_more > right_more ? -1 : 1;
+	if (left_weight != right_weight)
+		return left_weight > right_weight ? -1 : 1;
 	if (left->cost != right->cost)
 		return left->cost > right->cost ? -1 : 1;
 	return lode_stacks_compare(diff->dictionary, left->leaf, right->leaf);
 }
 
 /* ---- the whole ---- */
+
+static void weigh_functions(struct lode_diff *diff)
+{
+	for (size_t i = 0; i < diff->dictionary->frames.count; i++)
+		diff->functions[i].weight = diff->functions[i].more;
+	for (size_t i = 0; i < diff->path_count; i++) {
+		uint32_t hottest = diff->paths[i].hottest;
+		struct lode_diff_function_growth *function = &diff->functions[diff->function_of[hottest]];
+		int64_t here = lode_diff_delta(diff, hottest);
+
+		if (here > function->weight)
+			function->weight = here;
+	}
+}
 
 static int compare_sides(struct work *work, const struct lode_diff_options *options)
 {
@@ -174,6 +188,7 @@ static int compare_sides(struct work *work, const struct lode_diff_options *opti
 	add_up(diff);
 	if (list_paths(work) < 0 || lode_diff_test(diff, rows, options->jobs) < 0)
 		return LODE_SYSTEM;
+	weigh_functions(diff);
 	if (diff->path_count)
 		qsort_r(diff->paths, diff->path_count, sizeof(*diff->paths), compare_paths, diff);
 	if (lode_cause_find(diff, rows, options) < 0)

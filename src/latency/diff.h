@@ -38,8 +38,13 @@ struct lode_diff_path {
 /* What a function takes more in all its contexts together, ns per stream. */
 struct lode_diff_function_growth {
 	int64_t more; /* itself, and in the kernel and the C library for it */
-	double p;     /* as of a path; 1 where not tested */
-	double q;     /* the same for all functions and the whole run together */
+	/*
+	 * What ranks its paths: that, or what it takes more in one context alone, where others have less. Who waits for
+	 * another thread takes longer than that one, and is to blame if it did not wait in this context before.
+	 */
+	int64_t weight;
+	double p; /* as of a path; 1 where not tested */
+	double q; /* the same for all functions and the whole run together */
 };
 
 /* What the streams can show at all. */
@@ -92,8 +97,8 @@ struct lode_diff {
 	uint32_t *function_of; /* by node: the frame that its own time counts for (lode_stack_who) */
 	struct lode_diff_function_growth *functions; /* by frame */
 	/*
-	 * Sure ones first, then likely ones; paths whose hottest function takes most more in all contexts
-	 * first, then by cost, by names.
+	 * Sure ones first, then likely ones; those whose hottest function has most weight first, then by
+	 * cost, by names.
 	 */
 	struct lode_diff_path *paths;
 	size_t path_count;

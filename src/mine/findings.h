@@ -45,7 +45,7 @@ struct lode_finding {
 	struct lode_finding_callee callees[LODE_FINDING_CALLEES];
 	uint32_t callee_count;
 	uint32_t behind; /* ready: a link whose holder had the processor longest; LODE_NONE: nobody is known, */
-	uint64_t behind_cost;  /* and for how much of the finding */
+	uint64_t behind_cost; /* and for how much of the finding */
 	uint32_t crowd; /* ready: a link whose thread was woken with others (scope/crowds.h); LODE_NONE: none, */
 	uint64_t crowd_cost;   /* and how much of the finding the like have */
 	uint32_t context;      /* string: the request or query that most of it belongs to; 0: none is known, */

@@ -93,7 +93,9 @@ struct expected {
 	const char *text;
 	int64_t cost;
 	int is_new;
-	int64_t function_more; /* what its hottest function takes more in all contexts */
+	char hottest;
+	int64_t most;   /* what its hottest function takes more here */
+	int64_t weight; /* the same in all contexts, or in one that has more than all together */
 };
 
 /* Contexts of one function stand together. */
@@ -103,8 +105,8 @@ static int by_cost(const void *a, const void *b)
 
 	if ((x->cost > 0) != (y->cost > 0))
 		return x->cost > 0 ? -1 : 1;
-	if (x->function_more != y->function_more)
-		return x->function_more > y->function_more ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
 	if (x->cost != y->cost)
 		return x->cost > y->cost ? -1 : 1;
 	return strcmp(x->text, y->text);
@@ -140,24 +142,31 @@ static size_t oracle(const struct entries *base, int base_streams, const struct 
 	for (size_t i = 0; i < slow->count; i++) {
 		const char *text = slow->items[i].text;
 		struct expected *path = &expected[count];
-		int64_t most = INT64_MIN;
-		char hottest = 0;
 
 		if (!is_leaf(slow, text))
 			continue;
 		count++;
-		*path = (struct expected){ text, 0, !find_entry(base, text, strlen(text)), 0 };
+		*path = (struct expected){ .text = text,
+					   .is_new = !find_entry(base, text, strlen(text)),
+					   .most = INT64_MIN };
 
 		for (size_t length = 1; length <= strlen(text); length++) {
 			int64_t delta = delta_of(base, base_streams, slow, slow_streams, text, length);
 
 			path->cost += delta;
-			if (delta >= most) {
-				most = delta;
-				hottest = text[length - 1];
+			if (delta >= path->most) {
+				path->most = delta;
+				path->hottest = text[length - 1];
 			}
 		}
-		path->function_more = function_more(base, base_streams, slow, slow_streams, hottest);
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct expected *path = &expected[i];
+
+		path->weight = function_more(base, base_streams, slow, slow_streams, path->hottest);
+		for (size_t k = 0; k < count; k++)
+			if (expected[k].hottest == path->hottest && expected[k].most > path->weight)
+				path->weight = expected[k].most;
 	}
 	qsort(expected, count, sizeof(*expected), by_cost);
 	return count;

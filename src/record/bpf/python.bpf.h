@@ -309,7 +309,8 @@ __noinline int lode_python_some(struct scratch *scratch)
 		/* The lowest bits of the address may be tags. */
 		add_to_chain(scratch, &chain, LODE_LANGUAGE_PYTHON, *(const uint64_t *)(bytes + code) & ~7ull);
 		if (position)
-			add_to_chain(scratch, &chain, LODE_LANGUAGE_POSITION, *(const uint64_t *)(bytes + position));
+			add_to_chain(scratch, &chain, LODE_LANGUAGE_POSITION,
+				     *(const uint64_t *)(bytes + position));
 		frame = *(const uint64_t *)(bytes + previous);
 	}
 	scratch->python.block_count += i;

@@ -353,8 +353,7 @@ static int add_counts(struct lode_record_session *session, struct lode_error *er
 	    lode_stream_set_number(&session->builder.stream, "all_waits", counts.waits) < 0)
 		return lode_fail_memory(error);
 	processors = lode_processor_times_now();
-	if (add_neighbours(session) < 0 ||
-	    lode_group_limits_store(&session->limits, &session->builder.stream) < 0 ||
+	if (add_neighbours(session) < 0 || lode_group_limits_store(&session->limits, &session->builder.stream) < 0 ||
 	    lode_processor_times_store(&session->processors, &processors, &session->builder.stream) < 0)
 		return lode_fail_memory(error);
 	return 0;
