@@ -106,7 +106,7 @@ static void waits_of_idle_threads_count_for_nothing(void **state)
 	(void)state;
 	begin_hunt(&hunt, "idlers", "all");
 	begin_meter(&hunt, 0);
-	wait_for(&hunt, 300 * MS);
+	wait_for(&hunt, 1500 * MS); /* that a thread is idle shows after some of its waits */
 	start_one(&hunt, 0, LODE_SYNC_WAITING, &focus);
 	focus.process = (uint32_t)hunt.pid;
 	assert_int_equal(hunt.meter->operations->below(hunt.meter, &focus, LODE_AXIS_THREAD, find_one, &threads),
@@ -116,7 +116,7 @@ static void waits_of_idle_threads_count_for_nothing(void **state)
 		focus.thread = threads.numbers[i];
 		start_one(&hunt, i + 1, LODE_SYNC_WAITING, &focus);
 	}
-	wait_for(&hunt, 600 * MS);
+	wait_for(&hunt, 1500 * MS);
 	for (uint32_t i = 0; i < threads.count; i++) {
 		const char *name = hunt.meter->operations->name(hunt.meter, LODE_AXIS_THREAD, threads.numbers[i]);
 		double share = share_of_thread(&hunt, i + 1);
