@@ -345,6 +345,7 @@ int lode_options_contradict(const char *command, const struct lode_option *table
 		{ "top", "all", "scope" }, /* some symptoms, all lines of each */
 		{ "frequency", "no-samples", "" },
 		{ "inlines", "no-symbols", "" },
+		{ "fold-recursion", "keep-recursion", "" },
 	};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {

@@ -26,7 +26,7 @@ const volatile bool has_kernel_names = true;
 /*
  * On x86-64 the count is a variable of each CPU. A kernel that was built without names of its variables (CONFIG_KALLSYMS_ALL)
  * refuses programs that refer to it, but its description of types tells how far it lies from another variable of the
- * CPU that every thread leads to, the run queue.
+ * CPU that every thread leads to, the run queue. Where it is not found, only the names of functions tell.
  */
 const volatile bool finds_preempt_count = false;
 const volatile int64_t preempt_count_from_queue = 0; /* bytes from the run queue to the count */
