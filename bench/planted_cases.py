@@ -20,11 +20,12 @@ SERVER = 'planted-server'
 KEEP_FRAMES = ['-O2', '-g', '-fno-omit-frame-pointer', '-fno-optimize-sibling-calls']
 
 
-def environment(bad):
+def environment(percent):
+    """With so much of the delay."""
     names = dict(os.environ, LC_ALL='C')
     names.pop('LODE_PLANTED', None)
-    if bad:
-        names['LODE_PLANTED'] = '1'
+    if percent:
+        names['LODE_PLANTED'] = str(percent)
     return names
 
 
@@ -51,8 +52,8 @@ def wait_for(socket_kind, address, process, seconds=30):
 
 
 @contextlib.contextmanager
-def server(command, bad, kind, address, **more):
-    process = subprocess.Popen(command, env=environment(bad), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+def server(command, percent, kind, address, **more):
+    process = subprocess.Popen(command, env=environment(percent), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, **more)
     try:
         wait_for(kind, address, process)
@@ -82,15 +83,16 @@ class Case:
     def prepare(self):
         pass
 
-    def record(self, lode, corpus, name, bad, options=()):
+    def record(self, lode, corpus, name, percent, options=(), whole=False):
+        """With so much of the delay: 0 is without; `whole`: the load as well as the server."""
         words = [lode, 'record', '-q', '-o', corpus, '--name', name, *options]
         if self.command:
-            run(words + ['--'] + self.command_of(bad), env=environment(bad), cwd=self.folder)
+            run(words + ['--'] + self.command_of(percent), env=environment(percent), cwd=self.folder)
             return
-        # The load begins when recording has begun; only the server's threads are recorded.
-        with self.serve(bad):
+        # The load begins when recording has begun.
+        with self.serve(percent):
             self.load([])
-            self.load(words + ['-a', '--comm', SERVER, '--'])
+            self.load(words + ['-a', *(() if whole else ('--comm', SERVER)), '--'])
 
     def called_server(self, program):
         """A name for the program by which its threads are known."""
@@ -100,8 +102,8 @@ class Case:
             os.symlink(shutil.which(program), link)
         return link
 
-    def command_of(self, bad):
-        del bad
+    def command_of(self, percent):
+        del percent
         return self.command
 
 
@@ -136,8 +138,8 @@ LoadModule {3}_module "{4}"
 DocumentRoot "{0}/pages"
 '''.format(self.folder, self.port, modules, self.module[4:], library))
 
-    def serve(self, bad):
-        return server([self.httpd, '-X', '-f', os.path.join(self.folder, 'httpd.conf')], bad, socket.AF_INET,
+    def serve(self, percent):
+        return server([self.httpd, '-X', '-f', os.path.join(self.folder, 'httpd.conf')], percent, socket.AF_INET,
                       ('127.0.0.1', self.port))
 
     def load(self, before):
@@ -169,7 +171,7 @@ class MariaDB(Case):
         if not os.path.isdir(os.path.join(self.data, 'mysql')):
             run(['mariadb-install-db', '--no-defaults', '--datadir=' + self.data, '--user=root', '--skip-test-db',
                  '--auth-root-authentication-method=normal'])
-        with self.serve(False):
+        with self.serve(0):
             self.query(self.set_up())
 
     def set_up(self):
@@ -180,12 +182,12 @@ INSERT INTO pages SELECT seq, REPEAT(CONCAT('word ', seq, ' of page '), 40) FROM
     def preload(self):
         return {}
 
-    def serve(self, bad):
+    def serve(self, percent):
         command = ['env'] + ['%s=%s' % pair for pair in self.preload().items()]
         return server(command + [self.mariadbd, '--no-defaults', '--user=root', '--datadir=' + self.data,
                                  '--socket=' + self.socket, '--skip-networking', '--plugin-dir=' + self.folder,
                                  '--innodb-buffer-pool-size=32M', '--pid-file=' + self.folder + '/pid'],
-                      bad, socket.AF_UNIX, self.socket)
+                      percent, socket.AF_UNIX, self.socket)
 
     def query(self, text, before=()):
         run([*before, 'mariadb', '--no-defaults', '--socket=' + self.socket, '-uroot', '-e', text])
@@ -285,7 +287,7 @@ class SevenZip(Case):
                     out.write(file.read())
         self.command = [program, 'a', '-mmt=1', '-mx=5', '-bd', 'out.7z', 'text']
 
-    def command_of(self, bad):
+    def command_of(self, percent):
         with contextlib.suppress(FileNotFoundError):
             os.remove(os.path.join(self.folder, 'out.7z'))
         return self.command
@@ -300,8 +302,8 @@ class Demo(Case):
         self.command = [os.path.join(os.path.abspath(self.build), 'demo', self.name), '--good', '--size',
                         str(self.size)]
 
-    def command_of(self, bad):
-        return [word if word != '--good' else '--bad' if bad else '--good' for word in self.command]
+    def command_of(self, percent):
+        return [word if word != '--good' else '--bad' if percent else '--good' for word in self.command]
 
 
 class LockChain(Demo):

@@ -95,6 +95,24 @@ class Sources:
         os.rename(partial, unpacked)
         return unpacked
 
+    def repository(self, name, address, paths=(), branch=None):
+        """The folder of a clone of a public repository; `paths`: all of it that is needed."""
+        place = os.path.join(self.folder, name, 'source')
+        if os.path.isdir(place):
+            return place
+        need('git')
+        say('fetching ' + address)
+        partial = place + '.partial'
+        shutil.rmtree(partial, ignore_errors=True)
+        try:
+            run(['git', 'clone', '-q', '--depth', '1', *(['--branch', branch] if branch else []), '--filter=blob:none',
+                 '--no-checkout', address, partial])
+            run(['git', '-C', partial, 'checkout', '-q', 'HEAD', '--', *(paths or ['.'])])
+        except Missing as missing:
+            raise Missing('%s cannot be fetched; put it into %s' % (address, place)) from missing
+        os.rename(partial, place)
+        return place
+
     def sqlite(self):
         """The folder with SQLite in one file, sqlite3.c, and the folder of its source."""
         source = self.get('sqlite3')

@@ -27,7 +27,7 @@ static struct demo demo = {
 	.about = "A search through a list burns CPU time for an indexer and for a renderer. Size: names in the "
 		 "list\n"
 		 "and words of a document. Threads: indexers; there is one renderer more.",
-	.size = 8000,
+	.size = 12000,
 	.smallest = 1,
 	.largest = 1000000,
 	.threads = 1,

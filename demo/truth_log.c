@@ -7,7 +7,9 @@
  * its head says how long the run took.
  *
  * Run time is counted exactly: what is too short for its own event is added
- * to the next one of the thread, up to its next wait.
+ * to the next one of the thread, up to its next wait. So is what an interrupt
+ * between the readings of the two clocks adds: no run is longer than the time
+ * it took.
  */
 #include "truth_log.h"
 
@@ -45,10 +47,12 @@ static uint64_t clock_ns(clockid_t clock)
 static void write_run(uint64_t least)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	uint64_t cost = cpu - self.cpu, pieces = cost / SAMPLE + 1;
+	uint64_t cost = cpu - self.cpu, pieces;
 
 	if (cost < least || !self.length)
 		return;
+	cost = cost < now - self.since ? cost : now - self.since;
+	pieces = cost / SAMPLE + 1;
 	for (uint64_t i = 0; i < pieces; i++)
 		fprintf(events,
 			"{\"type\":\"run\",\"t\":%llu,\"cost\":%llu,\"pid\":%d,\"tid\":%d,\"stack\":[%s]}\n",
@@ -56,7 +60,7 @@ static void write_run(uint64_t least)
 			(unsigned long long)(cost * (i + 1) / pieces - cost * i / pieces), getpid(), self.tid,
 			self.stack);
 	self.since = now;
-	self.cpu = cpu;
+	self.cpu += cost;
 }
 
 static void append(const char *words, size_t length)

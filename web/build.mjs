@@ -1,12 +1,12 @@
 // Bundles the page into one HTML file that needs nothing from elsewhere.
 //
-//	node web/build.mjs MODULES OUTPUT [--check-types]
+//	node web/build.mjs MODULES OUTPUT [DEPENDENCIES | --check-types]
 //
 // MODULES is the node_modules folder (tools/web makes it in the build folder, so that
 // the source tree stays as it is). OUTPUT is a template with three places to fill in:
 // lode_page_write puts the title at <!--title-->, what is in the page at <!--index--> and
 // the data at <!--data-->. The script is before the data, so that the first view is shown
-// while the rest is read.
+// while the rest is read. DEPENDENCIES is a file for ninja: what the page was made of.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,8 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [modules, output, checkTypes] = process.argv.slice(2);
+const [modules, output, more] = process.argv.slice(2);
+const sources = new Set();
 const require = createRequire(resolve(modules, 'x.js'));
 const esbuild = require('esbuild');
 
@@ -26,6 +27,7 @@ function bundle(entry) {
 		bundle: true,
 		minify: true,
 		write: false,
+		metafile: true,
 		format: 'iife',
 		target: ['chrome90', 'firefox90', 'safari15'],
 		jsx: 'automatic',
@@ -35,6 +37,8 @@ function bundle(entry) {
 		legalComments: 'none',
 		logLevel: 'warning',
 	});
+	for (const source of Object.keys(result.metafile.inputs))
+		sources.add(resolve(source));
 	return result.outputFiles[0].text.trim();
 }
 
@@ -62,10 +66,10 @@ function typesAreRight() {
 	return run.status === 0;
 }
 
-if (checkTypes && !typesAreRight())
+if (more === '--check-types' && !typesAreRight())
 	process.exit(1);
 const script = inScript(bundle('main.tsx'));
-const style = bundle('style.css');
+const style = bundle('style.css') + bundle('workspace.css');
 const policy = [
 	"default-src 'none'",
 	`script-src ${hash(script)}`,
@@ -85,3 +89,5 @@ writeFileSync(output, `<!DOCTYPE html>
 <!--data-->
 </body></html>
 `);
+if (more && more !== '--check-types')
+	writeFileSync(more, `${[output, ...sources].map((path, i) => path.replace(/[ #]/g, '\\$&') + (i ? '' : ':')).join(' \\\n ')}\n`);

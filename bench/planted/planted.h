@@ -1,5 +1,5 @@
 /*
- * Delays for bench/diff: they are there when LODE_PLANTED is set, and are part of the very
+ * Delays for bench/diff and bench/gain: LODE_PLANTED percent of them are there, and are part of the very
  * function that has them, regardless of optimization.
  */
 #ifndef LODE_BENCH_PLANTED_H
@@ -13,26 +13,30 @@
 /* A function that keeps its frame. */
 #define PLANTED_FRAME __attribute__((noinline, noclone, optimize("no-optimize-sibling-calls")))
 
-PLANTED_INSIDE int planted(void)
+/* Percent of the delay; 0 where LODE_PLANTED is not set. */
+PLANTED_INSIDE unsigned planted(void)
 {
-	static int is = -1;
+	static int percent = -1;
+	const char *text;
 
-	if (is < 0)
-		is = getenv("LODE_PLANTED") != NULL;
-	return is;
+	if (percent < 0) {
+		text = getenv("LODE_PLANTED");
+		percent = text ? atoi(text) : 0;
+	}
+	return (unsigned)percent;
 }
 
 /* About a nanosecond of processor time a step. */
 PLANTED_INSIDE void planted_burn(unsigned long steps)
 {
-	if (planted())
-		while (steps-- > 0)
-			__asm__ volatile("" : "+r"(steps));
+	steps = steps / 100 * planted();
+	while (steps-- > 0)
+		__asm__ volatile("" : "+r"(steps));
 }
 
 PLANTED_INSIDE void planted_sleep(long us)
 {
-	struct timespec time = { 0, us * 1000 };
+	struct timespec time = { 0, us * 10 * planted() };
 
 	if (planted())
 		nanosleep(&time, NULL);

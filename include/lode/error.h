@@ -20,6 +20,7 @@ extern "C" {
 enum liblode_code {
 	LIBLODE_OK = 0,
 	LIBLODE_FOUND = 1,  /* done; something was found where an option (`--exit-code`, a bound) asks for it */
+	LIBLODE_UNSURE = 2, /* done; a gate's rules are neither surely kept nor surely broken */
 	LIBLODE_USAGE = -2, /* a wrong option or argument */
 	LIBLODE_BAD_INPUT = -3, /* a file is missing, damaged or of an unknown kind */
 	LIBLODE_SYSTEM = -4,    /* input or output, memory, privileges */

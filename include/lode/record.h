@@ -1,6 +1,7 @@
 /*
- * Recording: what threads run, what they wait for, and who wakes them, into a new stream of a corpus. It is the code of
- * `lode record`, with its options, and needs the same: root, or the capabilities CAP_BPF and CAP_PERFMON.
+ * Recording: what threads run, what they wait for, and who wakes them, into a new stream of a corpus; and hunting for the
+ * bottlenecks of a running program. It is the code of `lode record` and `lode hunt`, with their options, and needs the
+ * same: root, or the capabilities CAP_BPF and CAP_PERFMON.
  *
  * liblode_record returns when the recording is over. liblode_recording_start records in a thread of the library while the
  * program goes on: start it, do what is to be recorded elsewhere, finish it.
@@ -54,6 +55,18 @@ LIBLODE_API int liblode_recording_wait(struct liblode_recording *recording, int 
  */
 LIBLODE_API int liblode_recording_finish(struct liblode_recording *recording, struct liblode_result **result,
 					 struct liblode_error *error);
+
+/*
+ * Hunts for bottlenecks of a command, or of what `options` choose ("--pid=123", "--comm=worker"); probes are put into the
+ * running program and removed again. Returns when nothing is left to examine, the program has ended, after "--duration=",
+ * or when the progress function asks to stop, which here is no failure; a command that still runs gets SIGTERM.
+ *
+ * The result is what `lode hunt --json` writes: an object per line for each step, then a summary. LIBLODE_FOUND comes
+ * only with "--exit-code". `run` and `error` may be NULL. One process must not be hunted by several at once.
+ */
+LIBLODE_API int liblode_hunt(const char *const *command, const char *const *options,
+			     const struct liblode_run_options *run, struct liblode_result **result,
+			     struct liblode_error *error);
 
 #ifdef __cplusplus
 }

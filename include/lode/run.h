@@ -33,11 +33,18 @@ struct liblode_result;
 /*
  * Analyses corpora: `analysis` is "mine", "latency", "diff", "scope", "explain", "coverage", "info" or "signatures". The result is
  * its JSON, as `lode ANALYSIS --json` writes it (docs/schema); of scope and of `mine --show` one object per line.
- * With LIBLODE_FOUND there is a result, too. `run` and `error` may be NULL.
+ * With LIBLODE_FOUND and LIBLODE_UNSURE there is a result, too. `run` and `error` may be NULL.
  */
 LIBLODE_API int liblode_analyse(const char *analysis, const char *const *corpora, const char *const *options,
 				const struct liblode_run_options *run, struct liblode_result **result,
 				struct liblode_error *error);
+/*
+ * Runs an SQL statement over corpora, as `lode query` does (lode-query(1)). The result is JSON, or what the option
+ * "--format=csv", "--format=folded" or "--format=columns" asks for.
+ */
+LIBLODE_API int liblode_query(const char *const *corpora, const char *sql, const char *const *options,
+			      const struct liblode_run_options *run, struct liblode_result **result,
+			      struct liblode_error *error);
 /* Imports recordings of other tools into a corpus, which is created if it does not exist. The result is JSON. */
 LIBLODE_API int liblode_import(const char *corpus, const char *const *files, const char *const *options,
 			       const struct liblode_run_options *run, struct liblode_result **result,

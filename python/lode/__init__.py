@@ -21,8 +21,8 @@ import numpy as np
 from . import _library
 from ._library import library as _lib
 
-__all__ = ["Attribute", "Corpus", "Error", "Events", "Recording", "Result", "Stopped", "Stream", "StreamInfo", "Symptom", "Thread", "analyse",
-           "export", "import_files", "record", "report", "version"]
+__all__ = ["Attribute", "Corpus", "Error", "Events", "Recording", "Result", "Stopped", "Stream", "StreamInfo", "Symptom", "Table", "Thread",
+           "analyse", "export", "import_files", "query", "record", "report", "version"]
 
 Option = Union[str, int, float, bool, None, Sequence[str]]
 Progress = Callable[[str, str, int, int], Any]
@@ -232,7 +232,8 @@ class Stream:
 class Result(dict):  # type: ignore[type-arg]
     """The JSON of an analysis, and the messages that came with it: what was lost or left out."""
     messages: List[str]
-    found: bool  # an option such as exit_code=True asked to tell whether something was found, and it was
+    found: bool  # an option such as exit_code=True or gate=… asked to tell whether something was found, and it was
+    unsure: bool  # of gate=…: its rules are neither surely kept nor surely broken
 
 
 def _words(options: "dict[str, Option]") -> List[str]:
@@ -309,14 +310,16 @@ def analyse(analysis: str, corpora: Union[str, Sequence[Any]], progress: Optiona
         analysis == "latency" and options.get("instances"))
     parsed = _json(data)
     result = Result({"lines": parsed if isinstance(parsed, list) else [parsed]} if lines else parsed)
-    result.messages, result.found = messages, code == _library.FOUND
+    result.messages = messages
+    result.found, result.unsure = code == _library.FOUND, code == _library.UNSURE
     return result
 
 
 def _plain(data: bytes, messages: List[str], code: int) -> Result:
     """A result that is one object."""
     result = Result(_json(data))
-    result.messages, result.found = messages, code == _library.FOUND
+    result.messages = messages
+    result.found, result.unsure = code == _library.FOUND, code == _library.UNSURE
     return result
 
 
@@ -334,6 +337,23 @@ def record(corpus: str, command: Sequence[Any] = (), progress: Optional[Progress
     failure. This process is left out of the recording.
     """
     return _plain(*_run(_lib.liblode_record, [_bytes(corpus), _array(command)], options, progress))
+
+
+def hunt(command: Sequence[Any] = (), progress: Optional[Progress] = None, **options: Option) -> Result:
+    """Hunts for bottlenecks of a command (its words), or of what options choose (pid=123, comm="worker").
+
+    As `lode hunt --json` does, with its privileges. `["steps"]` has a dict for each step; the other keys are those of the
+    summary, its last line. Ends when nothing is left to examine or the program has ended, after `duration="10s"`, or when
+    `progress("hunting", "experiments", count, 0)` returns a true value, which here is no failure.
+    """
+    data, messages, code = _run(_lib.liblode_hunt, [_array(command)], options, progress)
+    lines = _json(data)
+    steps = lines if isinstance(lines, list) else [lines]
+    result = Result(steps.pop())
+    result["steps"] = steps
+    result.messages = messages
+    result.found, result.unsure = code == _library.FOUND, code == _library.UNSURE
+    return result
 
 
 class Recording:
@@ -402,6 +422,60 @@ def report(corpora: Union[str, Sequence[Any]], progress: Optional[Progress] = No
     return _run(_lib.liblode_report, [_array(_paths(corpora))], options, progress)[0]
 
 
+class Table(dict):  # type: ignore[type-arg]
+    """The result of a query: NumPy arrays by the names of their columns, in order; `pandas.DataFrame(table)` takes it.
+
+    Integers are int64 (masked arrays where there are NULLs), fractions float64 (NaN for NULL), texts objects (None for NULL).
+    """
+    messages: List[str]
+    complete: bool  # False: max_rows cut the result
+
+
+def _column(data: bytes, at: int, rows: int, head: "dict[str, Any]") -> Tuple["np.ndarray[Any, Any]", int]:
+    """A column of the binary format of lode-query(1), and where the next one may begin."""
+    at += -at % 8
+    values: "np.ndarray[Any, Any]" = np.frombuffer(data, np.float64 if head["type"] == "real" else np.int64, rows, at)
+    at += 8 * rows
+    nulls: "np.ndarray[Any, Any]" = np.zeros(rows, bool)
+    if head["nulls"]:
+        nulls = np.frombuffer(data, np.uint8, rows, at).astype(bool)
+        at += rows
+    at += -at % 8
+    texts = data[at:at + head["text_bytes"]]
+    at += len(texts)
+    if head["type"] == "text":
+        made = np.empty(rows, object)
+        starts: Any = values.tolist()
+        for i, (start, null) in enumerate(zip(starts, nulls.tolist())):
+            made[i] = None if null else _text(texts[start:texts.index(b"\0", start)])
+        return made, at
+    if head["nulls"] and head["type"] == "real":
+        values = np.where(nulls, np.nan, values)
+    elif head["nulls"]:
+        masked: Any = np.ma.masked_array
+        values = masked(values, nulls)
+    return values, at
+
+
+def query(corpora: Union[str, Sequence[Any]], sql: str, progress: Optional[Progress] = None, **options: Option) -> Table:
+    """Runs an SQL statement, as `lode query` does, and returns its columns.
+
+        waits = lode.query("corpus", "SELECT t, cost, leaf(stack) AS f FROM events WHERE type = 'wait'")
+        waits["cost"].sum()
+    """
+    data, messages, _ = _run(_lib.liblode_query, [_array(_paths(corpora)), _bytes(sql)], dict(options, format="columns"), progress)
+    at = data.index(b"\n") + 1
+    head = json.loads(data[:at])
+    table = Table()
+    for one in head["columns"]:
+        name, number = one["name"], 2
+        while name in table:
+            name, number = "%s_%d" % (one["name"], number), number + 1
+        table[name], at = _column(data, at, head["rows"], one)
+    table.messages, table.complete = messages, head["complete"]
+    return table
+
+
 class Corpus(Sequence[StreamInfo]):
     """A corpus: a row of streams, by name. The analyses are methods."""
 
@@ -450,6 +524,10 @@ class Corpus(Sequence[StreamInfo]):
     def coverage(self, **options: Any) -> Result:
         """What patterns and signatures cover."""
         return analyse("coverage", self.path, **options)
+
+    def query(self, sql: str, **options: Any) -> Table:
+        """The answer to an SQL statement, as NumPy columns."""
+        return query(self.path, sql, **options)
 
     def info(self, **options: Any) -> Result:
         """What is in the corpus."""

@@ -8,7 +8,7 @@ import os
 u16, u32, u64, size_t = ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_size_t
 pointer, text = ctypes.c_void_p, ctypes.c_char_p
 
-OK, FOUND, USAGE, BAD_INPUT, SYSTEM, STOPPED = 0, 1, -2, -3, -4, -5
+OK, FOUND, UNSURE, USAGE, BAD_INPUT, SYSTEM, STOPPED = 0, 1, 2, -2, -3, -4, -5
 TYPES = ("run", "wait", "call")
 NONE = 0xFFFFFFFF
 
@@ -79,7 +79,9 @@ FUNCTIONS = {
     "liblode_recording_wait": (ctypes.c_int, [pointer, ctypes.c_int, pointer]),
     "liblode_recording_finish": (ctypes.c_int, [pointer] * 3),
     "liblode_export": (ctypes.c_int, [pointer] * 5),
+    "liblode_query": (ctypes.c_int, [pointer, text] + [pointer] * 4),
     "liblode_report": (ctypes.c_int, [pointer] * 5),
+    "liblode_hunt": (ctypes.c_int, [pointer] * 5),
     "liblode_result_bytes": (pointer, [pointer, pointer]),
     "liblode_result_message_count": (size_t, [pointer]),
     "liblode_result_message": (text, [pointer, size_t]),

@@ -15,7 +15,14 @@ enum lode_result {
 	LODE_USAGE = -2,     /* wrong usage */
 	LODE_BAD_INPUT = -3, /* a file is damaged, hostile or of an unknown kind */
 	LODE_SYSTEM = -4,    /* I/O, memory, privileges */
+	LODE_UNSURE = -5,    /* done, and a gate's rules are neither surely kept nor surely broken */
 };
+
+/* Whether there is a result. */
+static inline int lode_is_done(int code)
+{
+	return code == LODE_OK || code == LODE_FOUND || code == LODE_UNSURE;
+}
 
 struct lode_error {
 	char text[1024];

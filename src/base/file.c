@@ -3,6 +3,7 @@
 
 #include "base/file_owner.h"
 #include "base/hash.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -351,6 +352,15 @@ int lode_file_sync_folder(const char *path, struct lode_error *error)
 	code = lode_file_sync(fd, path, error);
 	close(fd);
 	return code;
+}
+
+char *lode_file_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return lode_strdup(".");
+	return lode_strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
 int lode_file_rename(const char *from, const char *to, struct lode_error *error)

@@ -41,6 +41,8 @@ int lode_file_write(int fd, const void *bytes, size_t size, const char *path, st
 int lode_file_sync(int fd, const char *path, struct lode_error *error);
 /* Makes the entries of a folder durable after a create or rename in it. */
 int lode_file_sync_folder(const char *path, struct lode_error *error);
+/* The path of the folder that holds a file, in fresh memory; NULL: there is none. */
+char *lode_file_folder(const char *path);
 int lode_file_rename(const char *from, const char *to, struct lode_error *error);
 /* Removes a file; one that is not there is no failure. */
 int lode_file_remove(const char *path, struct lode_error *error);

@@ -133,6 +133,21 @@ int lode_json_member(struct lode_json_walk *walk, struct lode_json_value *key, s
 	return 1;
 }
 
+int lode_json_member_text(struct lode_json_walk *walk, const char **key, size_t *length,
+			  struct lode_json_value *value)
+{
+	const char *end;
+
+	if (!walk->at)
+		return 0;
+	end = lode_json_find_special(walk->at + 1);
+	*key = *end == '"' ? walk->at + 1 : NULL;
+	*length = (size_t)(end - walk->at) - 1;
+	value->at = skip_space(skip_space(*key ? end + 1 : skip_text(walk->at)) + 1);
+	step_after(walk, skip_value(value->at));
+	return 1;
+}
+
 int lode_json_peek_member(const struct lode_json_walk *walk, struct lode_json_value *key,
 			  struct lode_json_value *value)
 {
@@ -187,13 +202,16 @@ struct lode_json_walk lode_json_get_all(struct lode_json_value object, const cha
 {
 	struct lode_json_walk walk = lode_json_walk(object);
 	struct lode_json_value name, value;
+	const char *text;
+	size_t length;
 
 	memset(values, 0, count * sizeof(*values));
 	if (lode_json_kind(object) != LODE_JSON_OBJECT)
 		return (struct lode_json_walk){ NULL, NULL };
-	while (lode_json_member(&walk, &name, &value))
+	while ((name.at = walk.at) != NULL && lode_json_member_text(&walk, &text, &length, &value))
 		for (size_t i = 0; i < count; i++)
-			if (!values[i].at && lode_json_is_text(name, keys[i]))
+			if (!values[i].at && (text ? strncmp(text, keys[i], length) == 0 && !keys[i][length]
+						   : lode_json_is_text(name, keys[i])))
 				values[i] = value;
 	return walk;
 }

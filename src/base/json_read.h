@@ -65,6 +65,9 @@ int lode_json_item_double(struct lode_json_walk *walk, struct lode_json_value *i
 int lode_json_item_u64(struct lode_json_walk *walk, struct lode_json_value *item, uint64_t otherwise,
 		       uint64_t *number);
 int lode_json_member(struct lode_json_walk *walk, struct lode_json_value *key, struct lode_json_value *value);
+/* The same with the key as lode_json_plain_text gives it, for many small objects. */
+int lode_json_member_text(struct lode_json_walk *walk, const char **key, size_t *length,
+			  struct lode_json_value *value);
 /*
  * The same in two steps, for large arrays of small objects: look at an item, walk through it, then
  * pass it with what that walk has found out about its end.

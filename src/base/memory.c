@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #ifndef LODE_RELEASE
 static atomic_uint_fast64_t asked;
@@ -199,6 +201,24 @@ void *lode_calloc(size_t number, size_t size)
 	return other ? other->take(bytes) : count(calloc(bytes ? bytes : 1, 1));
 }
 
+/* Arrays from here on lie in huge pages where the system has some: first touching them page by page costs more. */
+#define MIN_HUGE (4u << 20)
+
+/*
+ * From the first page to the last: a mapping that is advised in parts could not grow in place. An array is filled from
+ * its beginning; tables that stay sparse (lode_calloc) would take more memory in huge pages.
+ */
+static void *advise_huge(void *memory, size_t size)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)memory & ~(page - 1), end;
+
+	if (size < MIN_HUGE)
+		return memory;
+	end = ((uintptr_t)memory + malloc_usable_size(memory) + page - 1) & ~(page - 1);
+	madvise((void *)first, end - first, MADV_HUGEPAGE);
+	return memory;
+}
+
 /* A block in memory that has become too large for it. */
 static void *move_out(const struct lode_overflow *other, void *memory, size_t size)
 {
@@ -228,7 +248,7 @@ void *lode_realloc(void *memory, size_t number, size_t size)
 	moved = realloc(memory, bytes ? bytes : 1);
 	if (moved)
 		discount(before);
-	return moved ? count(moved) : NULL;
+	return moved ? count(advise_huge(moved, bytes)) : NULL;
 }
 
 void lode_free(void *memory)

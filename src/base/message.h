@@ -12,7 +12,7 @@
 
 /* Appends an array of `count` items of `size` bytes. */
 void lode_message_add_array(struct lode_buffer *message, const void *items, size_t count, size_t size);
-/* Behind so many bytes of an array. */
+/* Pads behind an array of `bytes` bytes. */
 void lode_message_fill_up(struct lode_buffer *message, size_t bytes);
 
 /* The array of `count` items that is next; NULL, and the cursor marked, when it is not there. */

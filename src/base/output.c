@@ -150,20 +150,10 @@ int lode_output_flush(struct lode_output *output, struct lode_error *error)
 	return 0;
 }
 
-/* The folder that holds `path`, in fresh memory. */
-static char *parent_folder(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!slash)
-		return lode_strdup(".");
-	return lode_strndup(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 /* A rename is durable when its folder is. All that can fail before it is done before it. */
 static int put_in_place(struct lode_output *output, struct lode_error *error)
 {
-	char *folder = parent_folder(output->path);
+	char *folder = lode_file_folder(output->path);
 	int code;
 
 	if (!folder)

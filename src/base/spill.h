@@ -29,7 +29,7 @@ struct lode_spill_counts {
 };
 
 struct lode_spill_counts lode_spill_counts(void);
-/* The limit with which so many bytes stay in memory. */
+/* The limit under which `bytes` stay in memory. */
 uint64_t lode_spill_limit_for(uint64_t bytes);
 
 #endif

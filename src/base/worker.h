@@ -19,7 +19,7 @@ struct lode_worker {
 void lode_worker_init(struct lode_worker *worker);
 /* Starts the thread, if it is not started yet; it gets no signals. Returns whether it is there now. */
 int lode_worker_start(struct lode_worker *worker, void *(*loop)(void *context), void *context);
-/* Waits for a change, so many nanoseconds at most, with the lock held. Returns 0 or an error number such as ETIMEDOUT. */
+/* Waits for a change, for at most `ns`, with the lock held. Returns 0 or an error number such as ETIMEDOUT. */
 int lode_worker_wait(struct lode_worker *worker, uint64_t ns);
 /* Asks the thread to end, waits for that, and releases all. */
 void lode_worker_release(struct lode_worker *worker);

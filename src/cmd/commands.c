@@ -17,21 +17,26 @@
 	X(mine)                                                                                                   \
 	X(scope)                                                                                                  \
 	X(latency)                                                                                                \
+	X(annotate)                                                                                               \
 	X(explain)                                                                                                \
+	X(query)                                                                                                  \
 	X(hunt)                                                                                                   \
 	X(info)                                                                                                   \
 	GROUP("Compare")                                                                                          \
 	X(diff)                                                                                                   \
+	X(bench)                                                                                                  \
 	X(sign)                                                                                                   \
 	X(signatures)                                                                                             \
 	X(coverage)                                                                                               \
 	GROUP("Share")                                                                                            \
 	X(serve)                                                                                                  \
+	X(push)                                                                                                   \
 	X(report)                                                                                                 \
 	X(export)                                                                                                 \
 	X(mcp)                                                                                                    \
 	GROUP("Maintain")                                                                                         \
 	X(fsck)                                                                                                   \
+	X(prune)                                                                                                  \
 	X(synth)                                                                                                  \
 	X(help)                                                                                                   \
 	X(version)

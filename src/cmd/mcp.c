@@ -29,7 +29,8 @@ const struct lode_command lode_command_mcp = {
 	.summary = "offer a corpus to agents, as a Model Context Protocol server",
 	.usage = "CORPUS",
 	.about = "Speaks the Model Context Protocol over standard input and output, so that an agent can ask "
-		 "questions about CORPUS. Its tools (info, mine, scope, latency, diff, explain, coverage) only "
+		 "questions about CORPUS. Its tools (info, mine, scope, latency, diff, explain, coverage, query) "
+		 "only "
 		 "read, and the size of their answers is limited.",
 	.examples = "  # in the settings of an agent: the command and its arguments\n"
 		    "  lode mcp /srv/traces/corpus\n",

@@ -151,7 +151,7 @@ void lode_ranks_end(int code)
 {
 	if (!cluster)
 		return;
-	if (code >= LODE_FOUND && (!lode_ranks_served() || !lode_job_call(&job, LODE_JOB_END, NULL, NULL))) {
+	if (lode_is_done(code) && (!lode_ranks_served() || !lode_job_call(&job, LODE_JOB_END, NULL, NULL))) {
 		leave();
 		return;
 	}

@@ -11,9 +11,9 @@
 
 /* Whether a launcher started this process with others; nothing need be joined yet. */
 int lode_ranks_launched(void);
-/* The command divides its work so many times, not once. */
+/* The command divides its work `times` times, not once. */
 void lode_ranks_expect(unsigned times);
-/* Whether this is one of those that only help. */
+/* Whether this process only works for another one. */
 int lode_ranks_helps(void);
 /*
  * Makes this process's share, waits for all others and joins what they made. Does not return in

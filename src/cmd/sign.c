@@ -15,6 +15,7 @@ struct settings {
 	const char *bug;
 	const char *state;
 	const char *kind;
+	const char *note;
 	int add;
 	int remove;
 };
@@ -37,6 +38,7 @@ static const struct lode_option options[] = {
 	LODE_CHOICE("state", 's', FIELD(state), "STATE", "set its state (new ones are open)", state_choice),
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND", "events it matches (default: those it was mined from)",
 		    kind_choice),
+	LODE_TEXT("note", 0, FIELD(note), "TEXT", "add a note with today's date; 'none' removes all notes"),
 	/* -a is --all wherever it is documented. */
 	{ LODE_ROW("add", 0, LODE_OPTION_FLAG, FIELD(add), NULL, "add the patterns to an existing signature"),
 	  .old_letter = 'a' },
@@ -49,13 +51,25 @@ static int has_patterns(const struct settings *settings)
 	return settings->from || settings->patterns;
 }
 
+/* Whether it says something of a signature apart from its patterns. */
+static int changes_words(const struct settings *settings)
+{
+	return settings->bug || settings->state || settings->kind || settings->note;
+}
+
+/* 'none' removes what there is. */
+static const char *or_none(const char *text)
+{
+	return text && !strcmp(text, "none") ? "" : text;
+}
+
 static int check(const struct settings *settings, struct lode_error *error)
 {
 	if (!settings->name || !*settings->name)
 		return lode_fail(error, LODE_USAGE,
 				 "sign: no signature named; use '--name NAME'. "
 				 "See 'lode help sign'.");
-	if (settings->remove && (has_patterns(settings) || settings->bug || settings->state || settings->kind))
+	if (settings->remove && (has_patterns(settings) || changes_words(settings)))
 		return lode_fail(error, LODE_USAGE,
 				 "sign: '--remove' removes the signature and can be combined only with '--name'. "
 				 "See 'lode help sign'.");
@@ -63,11 +77,10 @@ static int check(const struct settings *settings, struct lode_error *error)
 		return lode_fail(error, LODE_USAGE,
 				 "sign: '--add' needs patterns, with '--from ID' or '--patterns FILE'. "
 				 "See 'lode help sign'.");
-	if (!settings->remove && !has_patterns(settings) && !settings->bug && !settings->state && !settings->kind)
+	if (!settings->remove && !has_patterns(settings) && !changes_words(settings))
 		return lode_fail(error, LODE_USAGE,
 				 "sign: nothing to do for '%s'; create it with '--from ID', or change it with "
-				 "'--state', '--bug' or "
-				 "'--kind'. See 'lode help sign'.",
+				 "'--state', '--bug', '--kind' or '--note'. See 'lode help sign'.",
 				 settings->name);
 	return 0;
 }
@@ -135,8 +148,9 @@ static int sign(const struct lode_call *call, struct lode_corpus *corpus, struct
 	struct lode_signature_change change = {
 		.verb = verb_of(settings),
 		.name = settings->name,
-		.bug = settings->bug && !strcmp(settings->bug, "none") ? "" : settings->bug,
+		.bug = or_none(settings->bug),
 		.state = settings->state,
+		.note = or_none(settings->note),
 		.patterns = &patterns,
 		.frames = frames,
 	};

@@ -3,8 +3,8 @@
  * their names.
  *
  * A stream is loaded whole, named (symbols/name_frames.h) and stored again under its
- * id; the corpus shows either the old one or the new one at any moment. A stream
- * in which nothing got a name stays untouched.
+ * id; the corpus shows either the old one or the new one at any moment. Of a stream
+ * in which nothing would get a name only the frames are read.
  */
 #include "base/units.h"
 #include "cmd/commands.h"
@@ -15,6 +15,7 @@
 #include "tasks/symbol_options.h"
 #include "symbols/name_frames.h"
 #include "store/corpus.h"
+#include "store/corpus_symbols.h"
 
 #include <string.h>
 
@@ -35,6 +36,7 @@ struct symbolizing {
 	const struct lode_call *call;
 	struct lode_corpus *corpus;
 	struct lode_symbolizer *symbolizer;
+	char *kept; /* symbols that were sent to the corpus; NULL: none */
 	struct lode_notes notes;
 	struct lode_buffer output;
 };
@@ -67,10 +69,19 @@ static int store(struct symbolizing *symbolizing, const struct lode_corpus_entry
 static int name_stream(struct symbolizing *symbolizing, const struct lode_corpus_entry *entry,
 		       struct lode_stream *stream, struct lode_stream *named, struct lode_error *error)
 {
+	static const unsigned all[LODE_EVENT_TYPES] = { LODE_ALL_COLUMNS, LODE_ALL_COLUMNS, LODE_ALL_COLUMNS };
+	struct lode_store *file = NULL;
 	struct lode_naming naming;
-	int code = lode_store_load(entry->path, stream, error);
+	int code = lode_store_open(&file, entry->path, error);
 
-	if (!code && lode_naming_apply(stream, symbolizing->symbolizer, named, &naming) < 0)
+	if (!code)
+		code = lode_store_head(file, stream, error);
+	if (!code && lode_naming_count(stream, symbolizing->symbolizer, &naming) < 0)
+		code = lode_fail_memory(error);
+	if (!code && naming.named)
+		code = lode_store_load_events(file, stream, all, error);
+	lode_store_close(file);
+	if (!code && naming.named && lode_naming_apply(stream, symbolizing->symbolizer, named, &naming) < 0)
 		code = lode_fail_memory(error);
 	if (!code && naming.named)
 		code = store(symbolizing, entry, named, error);
@@ -126,6 +137,8 @@ static int create_symbolizer(struct symbolizing *symbolizing, struct lode_error 
 	const struct settings *settings = symbolizing->call->settings;
 	struct lode_symbols_options symbols = lode_symbol_options(&settings->symbols, &symbolizing->notes);
 
+	symbolizing->kept = lode_corpus_symbols_folder(symbolizing->call->operands[0]);
+	symbols.kept = symbolizing->kept;
 	return lode_symbolizer_create(&symbolizing->symbolizer, &symbols, error);
 }
 
@@ -148,6 +161,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 		code = lode_show(&call->out, &symbolizing.output, error);
 	lode_buffer_release(&symbolizing.output);
 	lode_symbolizer_destroy(symbolizing.symbolizer);
+	lode_free(symbolizing.kept);
 	lode_notes_release(&symbolizing.notes);
 	lode_corpus_close(symbolizing.corpus);
 	return code;

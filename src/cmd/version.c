@@ -26,6 +26,12 @@
 #define SERVER 0
 #endif
 
+#ifdef LODE_HAVE_PUSH
+#define PUSH 1
+#else
+#define PUSH 0
+#endif
+
 struct settings {
 	int json;
 };
@@ -47,6 +53,7 @@ void lode_version_text(struct lode_buffer *buffer)
 			  RECORDER ? "yes" : "no, it was not built: " LODE_RECORDER_LACKS);
 	lode_buffer_print(buffer, "\npage: %s", lode_page_is_there(NULL) ? "no, it was not built" : "yes");
 	lode_buffer_print(buffer, "\nserver: %s", SERVER ? "yes" : "no, it was not built");
+	lode_buffer_print(buffer, "\npush: %s", PUSH ? "yes" : "no, it was not built");
 	lode_buffer_print(buffer, "\nlibraries: zstd %s, zlib %s, liblzma %s, SQLite %s, libdw, debuginfod\n",
 			  ZSTD_versionString(), zlibVersion(), lzma_version_string(), sqlite3_libversion());
 }
@@ -75,6 +82,7 @@ static void write_json(struct lode_buffer *buffer)
 		.recorder = RECORDER,
 		.page = !lode_page_is_there(NULL),
 		.server = SERVER,
+		.push = PUSH,
 		.libraries = { ZSTD_versionString(), zlibVersion(), lzma_version_string(), sqlite3_libversion() },
 	};
 

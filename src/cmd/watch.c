@@ -2,6 +2,7 @@
  * lode watch: a flight recorder. Records all the time, keeps the last seconds in
  * bounded memory, and writes them down as a stream when a trigger fires. Its options; tasks/live/watch_session.c does it.
  */
+#include "cmd/push_process.h"
 #include "tasks/live/record_settings.h"
 #include "tasks/live/watch_settings.h"
 
@@ -31,6 +32,13 @@ static const struct lode_option options[] = {
 		  "the folder to write streams into (default: " LODE_DEFAULT_CORPUS ")"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the watch; the names of its streams begin with it"),
 	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE", "an attribute of the streams; can be repeated"),
+	LODE_TEXT("context", 0, FIELD(context), "LIST", LODE_CONTEXT_HELP),
+	LODE_TEXT("push", 0, FIELD(push), "URL", "send the streams of CORPUS to a collector (lode push)"),
+	LODE_TEXT("baseline", 0, FIELD(baseline), "SHARE",
+		  "write a stream without a trigger in this share of all hours, drawn by host and hour, whose "
+		  "events "
+		  "count so many times more: 1%"),
+	{ LODE_ROW("baseline-hour", 0, LODE_OPTION_DURATION, FIELD(baseline_hour), NULL, "for tests"), .hidden = 1 },
 	LODE_RECORD_SYMBOL_OPTIONS(FIELD(symbols)),
 	LODE_FLAG("json", 0, FIELD(json), "write a line of JSON for each stream, and one at the end"),
 	LODE_NO_MORE_OPTIONS,
@@ -43,11 +51,32 @@ static void set_memory(void)
 	mallopt(M_TRIM_THRESHOLD, 256 << 10);
 }
 
+/* Another process sends, from the corpus and its own spool: the recorder never waits for it. */
+static int run_and_push(struct lode_call *call, struct lode_error *error)
+{
+	const struct lode_watch_settings *settings = call->settings;
+	const char *corpus = settings->output ? settings->output : LODE_DEFAULT_CORPUS;
+	struct lode_error reason;
+	pid_t process;
+	int code = lode_push_process_check(settings->push, error);
+
+	process = code ? code : lode_push_process_follow(corpus, settings->push, error);
+	if (process < 0)
+		return process;
+	code = lode_watch_run(call, error);
+	lode_push_process_end(process);
+	if (code != LODE_USAGE && lode_push_process_send(corpus, settings->push, &reason) < 0)
+		lode_call_say(call, LODE_PLAIN, "%s", reason.text);
+	return code;
+}
+
 static int run(struct lode_call *call, struct lode_error *error)
 {
+	const struct lode_watch_settings *settings = call->settings;
+
 	signal(SIGHUP, SIG_IGN); /* a terminal that goes away is no reason to stop */
 	set_memory();
-	return lode_watch_run(call, error);
+	return settings->push ? run_and_push(call, error) : lode_watch_run(call, error);
 }
 
 const struct lode_command lode_command_watch = {

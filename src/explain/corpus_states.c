@@ -51,6 +51,7 @@ static int fill_row(struct lode_corpus_making *making, const struct lode_corpus_
 {
 	const struct lode_activity_options how = {
 		.idle = making->options->idle,
+		.states_only = 1,
 		.where = making->options->where,
 		.strict = 1,
 		.jobs = 1,

@@ -106,9 +106,10 @@ static int curve_length(const struct lode_explain_input *input, const struct lod
 }
 
 /* Unless requested, several functions are reported only if there is evidence for them. */
-static int doubt(const struct lode_explain_input *input, const struct lode_points *points, unsigned noises,
-		 const struct lode_explain_options *options, struct lode_explanation *explanation,
-		 struct lode_explain_model *model, unsigned which, struct lode_error *error)
+static int require_evidence(const struct lode_explain_input *input, const struct lode_points *points,
+			    unsigned noises, const struct lode_explain_options *options,
+			    struct lode_explanation *explanation, struct lode_explain_model *model, unsigned which,
+			    struct lode_error *error)
 {
 	struct lode_explain_problem problem = { &points[which], &explanation->features, 3, options->jobs,
 						options->seed };
@@ -135,7 +136,7 @@ static int doubt(const struct lode_explain_input *input, const struct lode_point
 	return code;
 }
 
-/* What is found, or, where that is doubtful, one function. */
+/* The model that is found, or a single function if there is too little evidence for it. */
 static int find_model(const struct lode_explain_input *input, const struct lode_points *points, unsigned noises,
 		      const struct lode_explain_options *options, struct lode_explanation *explanation,
 		      struct lode_explain_model *model, unsigned *which, struct lode_error *error)
@@ -145,7 +146,7 @@ static int find_model(const struct lode_explain_input *input, const struct lode_
 
 	if (code < 0 || options->clusters || model->clusters == 1)
 		return code;
-	code = doubt(input, points, noises, options, explanation, model, *which, error);
+	code = require_evidence(input, points, noises, options, explanation, model, *which, error);
 	if (code == 0 && explanation->withdrawn) {
 		one.clusters = 1;
 		lode_model_release(model);

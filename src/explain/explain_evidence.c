@@ -1,24 +1,21 @@
 /*
- * Whether chance finds as much (see explain_internal.h).
+ * Tests whether an explanation is significant (see explain_internal.h).
  *
- * A description that got shorter is no proof where rows are few: of many functions, columns and
- * thresholds some fit any data. So the search itself is run on tables in which there is nothing
- * to find.
+ * With few rows a shorter description proves nothing: among many functions, columns and thresholds some fit any data.
+ * The search itself is therefore repeated on tables that satisfy the null hypothesis.
  *
- * Where a tree explains the clusters, the rows of all auxiliary columns are shuffled against x
- * and y, and everything is searched again. The relation of y to x and of the columns to each
- * other stays; what the columns say about y is lost. If there was nothing, the original table
- * is just one of these shuffles, so it saves more than all but one in fifty of them with a
- * probability of one in fifty at most (a permutation test).
+ * If a tree explains the clusters, the null hypothesis is that the auxiliary columns say nothing about y. Their rows are
+ * shuffled against x and y, which keeps the relation of y to x and of the columns to each other, and everything is
+ * searched again (a permutation test). Under the null hypothesis the original table is just another shuffle, so it saves
+ * more than all but one in fifty of them with a probability of one in fifty at most.
  *
- * Where no tree explains them there is nothing to shuffle. The other side is then that y
- * follows one function with noise of one peak, regardless of its tails: the residuals on
- * either side of the function are replaced by draws from the nearest distribution whose
- * density only falls (the concave majorant of how their sizes add up), and clusters are
- * looked for in tables made so.
+ * Without a tree there is nothing to shuffle. The null hypothesis is then that y follows one function with unimodal
+ * noise, whatever its tails: the residuals on either side of the function are replaced by draws from the closest
+ * distribution with a decreasing density (the concave majorant of their empirical distribution function), and clusters
+ * are searched for in the tables made this way.
  *
- * Larger tables are not tested: tests/unit/explain_noise_test.c shows that for these the length
- * of the description is evidence enough.
+ * Larger tables are not tested: tests/unit/explain_noise_test.c shows that the length of their description is evidence
+ * enough.
  */
 #include "base/id_array.h"
 #include "base/parallel.h"
@@ -29,22 +26,20 @@
 #include <math.h>
 #include <string.h>
 
-/* Tables that are made, more where rows are so few that a shuffle often changes nothing; how many at a time.
- */
-#define FEW_ROWS    16
-#define TABLES_FEW  199
-#define TABLES_MANY 49
-#define BATCH       20
-/* The share of tables without anything in them that may be taken for an explanation. */
-#define FALSE_ALARMS 0.02
-/* More rows are not asked. */
+/* Tables that are made, more where a shuffle of so few rows often changes nothing; and how many at a time. */
+#define FEW_ROWS           16
+#define TABLES_FEW         199
+#define TABLES_MANY        49
+#define BATCH              20
+#define SIGNIFICANCE_LEVEL 0.02
+/* Tables with more rows are not tested. */
 #define MAX_SHUFFLED  120
 #define MAX_SIMULATED 400
 
-/* How the density of noise falls on one side of its peak. */
-struct fall {
+/* The distribution of noise on one side of its mode, with a density that decreases. */
+struct monotone_density {
 	double *sizes; /* 0, then the knots of the majorant */
-	double *sums;  /* how the sizes add up there, to 1 */
+	double *sums;  /* the distribution function there, up to 1 */
 	size_t knots;
 	size_t count; /* of residuals */
 };
@@ -55,10 +50,10 @@ struct evidence {
 	unsigned which;
 	const struct lode_features *features;
 	const struct lode_explain_options *options;
-	uint32_t *all;            /* numbers of rows, or of features, whichever are more */
-	struct lode_function one; /* of all rows, without a tree */
-	struct fall falls[2];     /* of residuals below 0, and above */
-	size_t first;             /* of the tables that are being made */
+	uint32_t *all;                        /* numbers of rows, or of features, whichever are more */
+	struct lode_function one;             /* of all rows, without a tree */
+	struct monotone_density densities[2]; /* of residuals below 0, and above */
+	size_t first;                         /* of the tables that are being made */
 	double saved[TABLES_FEW];
 	int codes[TABLES_FEW];
 };
@@ -156,65 +151,66 @@ static void run_shuffled(void *context, size_t piece)
 	lode_free(rows);
 }
 
-/* ---- noise of one peak ---- */
+/* ---- unimodal noise ---- */
 
-/* Keeps of the points (size, how many are no larger) those on the least concave line above them. */
-static void make_majorant(struct fall *fall)
+/* Keeps the points (size, share that is no larger) on their least concave majorant. */
+static void make_majorant(struct monotone_density *density)
 {
 	size_t kept = 1;
 
-	lode_sort_double(fall->sizes + 1, fall->count);
-	for (size_t i = 1; i <= fall->count; i++) {
-		double size = fall->sizes[i], sum = (double)i / (double)fall->count;
+	lode_sort_double(density->sizes + 1, density->count);
+	for (size_t i = 1; i <= density->count; i++) {
+		double size = density->sizes[i], sum = (double)i / (double)density->count;
 
 		while (kept > 1 &&
-		       (fall->sums[kept - 1] - fall->sums[kept - 2]) * (size - fall->sizes[kept - 1]) <=
-			       (sum - fall->sums[kept - 1]) * (fall->sizes[kept - 1] - fall->sizes[kept - 2]))
+		       (density->sums[kept - 1] - density->sums[kept - 2]) * (size - density->sizes[kept - 1]) <=
+			       (sum - density->sums[kept - 1]) *
+				       (density->sizes[kept - 1] - density->sizes[kept - 2]))
 			kept--;
-		fall->sizes[kept] = size;
-		fall->sums[kept++] = sum;
+		density->sizes[kept] = size;
+		density->sums[kept++] = sum;
 	}
-	fall->knots = kept;
+	density->knots = kept;
 }
 
-static int make_falls(struct evidence *evidence, struct lode_error *error)
+static int make_densities(struct evidence *evidence, struct lode_error *error)
 {
 	const struct lode_points *points = &evidence->points[evidence->which];
 
 	for (unsigned side = 0; side < 2; side++) {
-		struct fall *fall = &evidence->falls[side];
+		struct monotone_density *density = &evidence->densities[side];
 
-		fall->sizes = lode_calloc(points->rows + 1, sizeof(*fall->sizes));
-		fall->sums = lode_calloc(points->rows + 1, sizeof(*fall->sums));
-		if (!fall->sizes || !fall->sums)
+		density->sizes = lode_calloc(points->rows + 1, sizeof(*density->sizes));
+		density->sums = lode_calloc(points->rows + 1, sizeof(*density->sums));
+		if (!density->sizes || !density->sums)
 			return lode_fail_memory(error);
 	}
 	for (size_t row = 0; row < points->rows; row++) {
 		double residual = lode_residual(points, &evidence->one, row);
-		struct fall *fall = &evidence->falls[residual > 0];
+		struct monotone_density *density = &evidence->densities[residual > 0];
 
-		fall->sizes[++fall->count] = fabs(residual);
+		density->sizes[++density->count] = fabs(residual);
 	}
-	make_majorant(&evidence->falls[0]);
-	make_majorant(&evidence->falls[1]);
+	make_majorant(&evidence->densities[0]);
+	make_majorant(&evidence->densities[1]);
 	return 0;
 }
 
 static double draw_noise(const struct evidence *evidence, struct lode_random *random)
 {
-	int above = lode_random_below(random, evidence->features->rows) < evidence->falls[1].count;
-	const struct fall *fall = &evidence->falls[above];
+	int above = lode_random_below(random, evidence->features->rows) < evidence->densities[1].count;
+	const struct monotone_density *density = &evidence->densities[above];
 	double at = lode_random_unit(random), share;
 	size_t k = 1;
 
-	while (k + 1 < fall->knots && fall->sums[k] < at)
+	while (k + 1 < density->knots && density->sums[k] < at)
 		k++;
-	share = (at - fall->sums[k - 1]) / (fall->sums[k] - fall->sums[k - 1]);
-	at = fall->sizes[k - 1] + share * (fall->sizes[k] - fall->sizes[k - 1]);
+	share = (at - density->sums[k - 1]) / (density->sums[k] - density->sums[k - 1]);
+	at = density->sizes[k - 1] + share * (density->sizes[k] - density->sizes[k - 1]);
 	return above ? at : -at;
 }
 
-/* Gives every row a y of one function and noise. */
+/* Draws y for all rows from one function and noise. */
 static void draw_y(const struct evidence *evidence, struct lode_points *points, struct lode_random random)
 {
 	for (size_t row = 0; row < points->rows; row++) {
@@ -256,12 +252,12 @@ static void run_simulated(void *context, size_t piece)
 
 /* ---- the verdict ---- */
 
-/* Makes tables until so many saved as much that it is clear. */
+/* Makes tables until the verdict is clear. */
 static int compare(struct evidence *evidence, void (*run)(void *context, size_t i), double saved,
 		   struct lode_chance *chance, struct lode_error *error)
 {
 	unsigned tables = evidence->features->rows <= FEW_ROWS ? TABLES_FEW : TABLES_MANY;
-	unsigned allowed = (unsigned)(FALSE_ALARMS * (tables + 1) + 0.5) - 1;
+	unsigned allowed = (unsigned)(SIGNIFICANCE_LEVEL * (tables + 1) + 0.5) - 1;
 
 	while (chance->tables < tables && chance->as_good <= allowed) {
 		unsigned first = chance->tables, count = tables - first < BATCH ? tables - first : BATCH;
@@ -286,7 +282,7 @@ static int compare_clusters(struct evidence *evidence, struct lode_chance *chanc
 	int code;
 
 	one_length(&evidence->points[evidence->which], evidence->all, &evidence->one);
-	code = make_falls(evidence, error);
+	code = make_densities(evidence, error);
 	if (code == 0)
 		code = count_in(evidence, &evidence->points[evidence->which], &clusters, &saved);
 	return code < 0 ? lode_fail_memory(error) : compare(evidence, run_simulated, saved, chance, error);
@@ -316,8 +312,8 @@ int lode_explain_evidence(const struct lode_points *points, unsigned noises, con
 		code = compare_clusters(&evidence, chance, error);
 	lode_free(evidence.all);
 	for (unsigned side = 0; side < 2; side++) {
-		lode_free(evidence.falls[side].sizes);
-		lode_free(evidence.falls[side].sums);
+		lode_free(evidence.densities[side].sizes);
+		lode_free(evidence.densities[side].sums);
 	}
 	return code;
 }

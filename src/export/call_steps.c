@@ -41,7 +41,7 @@ static int load(struct lode_export_stream *source, struct lode_error *error)
 {
 	const unsigned basic = LODE_T | LODE_THREAD | LODE_STACK;
 	const unsigned columns[LODE_EVENT_TYPES] = {
-		[LODE_RUN] = basic,
+		[LODE_RUN] = basic | LODE_COST | LODE_WEIGHT,
 		[LODE_WAIT] = basic | LODE_COST | LODE_DELAY,
 		[LODE_CALL] = basic | LODE_DELAY,
 	};

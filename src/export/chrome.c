@@ -523,7 +523,7 @@ const struct lode_exporter lode_exporter_chrome = {
 	.description =
 		"trace events for chrome://tracing and ui.perfetto.dev: samples, waits and symptoms on a timeline",
 	.extension = ".trace.json",
-	.has_time_line = 1,
+	.has_timeline = 1,
 	.passes = 1,
 	.write = write_all,
 };

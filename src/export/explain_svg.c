@@ -3,6 +3,7 @@
  * cluster, and beside it the tree; see graphs.h. Of very many rows only some
  * are drawn, evenly chosen, and the caption says how many.
  */
+#include "base/markup.h"
 #include "base/safe_text.h"
 #include "base/units.h"
 #include "export/graphs.h"
@@ -30,28 +31,6 @@ static const char *colour_of(unsigned cluster)
 
 /* ---- text ---- */
 
-static void put_escaped(const char *bytes, size_t size, struct lode_buffer *buffer)
-{
-	for (size_t i = 0; i < size; i++) {
-		switch (bytes[i]) {
-		case '<':
-			lode_buffer_text(buffer, "&lt;");
-			break;
-		case '>':
-			lode_buffer_text(buffer, "&gt;");
-			break;
-		case '&':
-			lode_buffer_text(buffer, "&amp;");
-			break;
-		case '"':
-			lode_buffer_text(buffer, "&quot;");
-			break;
-		default:
-			lode_buffer_byte(buffer, bytes[i]);
-		}
-	}
-}
-
 /* Writes `text` and releases it. */
 static void put_text(double x, double y, const char *anchor, const char *colour, struct lode_buffer *text,
 		     struct lode_buffer *buffer)
@@ -60,7 +39,7 @@ static void put_text(double x, double y, const char *anchor, const char *colour,
 	lode_buffer_print(buffer, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\">", x, y, anchor,
 			  colour);
 	if (!text->failed)
-		put_escaped(text->bytes, text->size, buffer);
+		lode_markup_text(buffer, text->bytes, text->size);
 	lode_buffer_text(buffer, "</text>\n");
 	lode_buffer_release(text);
 }

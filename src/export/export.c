@@ -109,7 +109,7 @@ int lode_export_corpus(struct lode_corpus *corpus, const struct lode_exporter *e
 	struct lode_corpus_list list = { 0 };
 	int code;
 
-	if (options->inferred && !exporter->has_time_line)
+	if (options->inferred && !exporter->has_timeline)
 		return lode_fail(error, LODE_USAGE, "%s: this format cannot store single calls", exporter->name);
 	code = lode_corpus_streams(corpus, &list, error);
 	if (code < 0)

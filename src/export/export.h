@@ -45,7 +45,7 @@ struct lode_exporter {
 	const char *description; /* one line, for help */
 	const char *extension;   /* usual end of a file's name, with the dot */
 	int binary;              /* not fit for a terminal */
-	int has_time_line;       /* it can show inferred calls (the option `inferred`) */
+	int has_timeline;        /* it can show inferred calls (the option `inferred`) */
 	int has_no_calls; /* it has no place for `call` events and symptoms; that they are left out is noted */
 	int forgets;      /* streams need nothing of one another: each has a fresh dictionary */
 	unsigned passes;  /* times it reads the events, for progress */

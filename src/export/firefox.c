@@ -791,7 +791,7 @@ const struct lode_exporter lode_exporter_firefox = {
 	.name = "firefox",
 	.description = "profiler.firefox.com: runs as samples; waits, calls and symptoms as markers",
 	.extension = ".profile.json",
-	.has_time_line = 1,
+	.has_timeline = 1,
 	.passes = 1,
 	.write = write_all,
 };

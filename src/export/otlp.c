@@ -16,8 +16,9 @@
  * goes on with the same stream.
  */
 #include "export/export.h"
-#include "export/protobuf_out.h"
 #include "export/stream_facts.h"
+
+#include "base/protobuf_out.h"
 
 #include <stdio.h>
 

@@ -22,8 +22,9 @@
 #include "export/export.h"
 #include "export/merge.h"
 #include "export/process_leaders.h"
-#include "export/protobuf_out.h"
 #include "export/stream_facts.h"
+
+#include "base/protobuf_out.h"
 
 #include <inttypes.h>
 

@@ -72,9 +72,8 @@ struct lode_spool_cursor {
 int lode_spool_fill(struct lode_spool *spool, struct lode_export *export, struct lode_export_stream *source,
 		    unsigned types, unsigned columns, struct lode_error *error);
 /*
- * The same step by step: an empty spool of so many lists, records to the end of a list, and
- * the end of filling, after which lists are read. Where opening fails there is nothing
- * to release, later there is.
+ * The same step by step: opens an empty spool of `lists` lists, appends records to a list, and ends filling, after
+ * which lists can be read. Release it unless opening failed.
  */
 int lode_spool_open(struct lode_spool *spool, size_t lists, struct lode_error *error);
 int lode_spool_add(struct lode_spool *spool, size_t list, const struct lode_spool_record *record,

@@ -3,6 +3,7 @@
 
 #include "base/sort_numbers.h"
 #include "import/import_names.h"
+#include "symbols/name_frames.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -139,6 +140,13 @@ int lode_import_name_thread(struct lode_stream *stream, uint32_t thread, const c
 	}
 	stream->threads[thread].name = name;
 	return 0;
+}
+
+int lode_import_note_addresses(struct lode_stream *stream, const struct lode_import_addresses *addresses)
+{
+	return addresses->offsets && !addresses->others
+		       ? lode_stream_set_text(stream, LODE_ADDRESSES, LODE_ADDRESSES_VALUE)
+		       : 0;
 }
 
 int lode_import_deliver(const struct lode_input *input, const struct lode_import_options *options,

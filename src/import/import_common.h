@@ -63,6 +63,15 @@ void lode_import_end(struct lode_stream *stream);
 /* Names a thread that has no name yet; an empty text is no name. Returns 0 or LODE_SYSTEM. */
 int lode_import_name_thread(struct lode_stream *stream, uint32_t thread, const char *text, size_t length);
 
+/* Functions that are addresses in a module: offsets in its file, or as the file of the profile has them. */
+struct lode_import_addresses {
+	uint64_t offsets;
+	uint64_t others;
+};
+
+/* Says that addresses are offsets (LODE_ADDRESSES), where all are: others are taken for the ELF file's own. Returns 0 or LODE_SYSTEM. */
+int lode_import_note_addresses(struct lode_stream *stream, const struct lode_import_addresses *addresses);
+
 /* Names the stream if it has no name yet, sorts it and gives it to the sink. */
 int lode_import_deliver(const struct lode_input *input, const struct lode_import_options *options,
 			const struct lode_import_sink *sink, struct lode_stream *stream, unsigned ordinal,

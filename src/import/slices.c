@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/sort_order.h"
 #include "import/import_common.h"
 #include "import/symptom_markers.h"
 
@@ -110,6 +111,61 @@ static void sort(void *items, size_t count, size_t size, int (*compare)(const vo
 			qsort(items, count, size, compare);
 			return;
 		}
+}
+
+/* Slices that begin together: the array ascends but for these. */
+static void sort_ties(struct lode_slice *items, size_t count)
+{
+	size_t first = 0;
+
+	for (size_t i = 1; i <= count; i++) {
+		if (i < count && items[i].t0 == items[first].t0)
+			continue;
+		sort(items + first, i - first, sizeof(*items), compare_slices);
+		first = i;
+	}
+}
+
+static int is_sorted(const struct lode_slices *slices)
+{
+	for (size_t i = 1; i < slices->count; i++)
+		if (compare_slices(&slices->items[i - 1], &slices->items[i]) > 0)
+			return 0;
+	return 1;
+}
+
+/* Traces are of a few ascending parts, one behind another, so what they have in common with the order is used. */
+static int sort_slices(struct lode_slices *slices)
+{
+	size_t count = slices->count;
+	uint64_t *keys = NULL;
+	uint32_t *order = NULL;
+	struct lode_slice *sorted = NULL;
+	int code = LODE_SYSTEM;
+
+	if (is_sorted(slices))
+		return 0;
+	if (!(keys = lode_realloc(NULL, count, sizeof(*keys))) ||
+	    !(order = lode_realloc(NULL, count, sizeof(*order))) ||
+	    !(sorted = lode_realloc(NULL, count, sizeof(*sorted))))
+		goto out;
+	for (size_t i = 0; i < count; i++)
+		keys[i] = slices->items[i].t0;
+	code = lode_sort_order(keys, count, order);
+	if (code < 0)
+		goto out;
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = slices->items[order[i]];
+	sort_ties(sorted, count);
+	lode_free(slices->items);
+	slices->items = sorted;
+	slices->capacity = count;
+	sorted = NULL;
+out:
+	lode_free(keys);
+	lode_free(order);
+	lode_free(sorted);
+	return code;
 }
 
 /* ---- what is open on a thread ---- */
@@ -385,7 +441,8 @@ static int nest_all(struct nesting *nesting, struct lode_slices *slices)
 {
 	size_t next = 0, question = 0;
 
-	sort(slices->items, slices->count, sizeof(*slices->items), compare_slices);
+	if (sort_slices(slices) < 0)
+		return LODE_SYSTEM;
 	sort(slices->instants.items, slices->instants.count, sizeof(*slices->instants.items), compare_marks);
 	for (size_t i = 0; i < slices->count; i++) {
 		for (; next < slices->instants.count && slices->instants.items[next].t < slices->items[i].t0;
@@ -409,6 +466,13 @@ static int nest_all(struct nesting *nesting, struct lode_slices *slices)
 		if (advance(nesting, i, UINT64_MAX) < 0)
 			return LODE_SYSTEM;
 	return 0;
+}
+
+/* A slice has two runs at most: when it begins, the one around it pauses. Room that stays empty takes no memory. */
+static int reserve_runs(struct lode_events *runs, size_t slices)
+{
+	return lode_events_reserve(runs, runs->count + 2 * slices + 1,
+				   lode_events_columns(runs) | (LODE_ALL_COLUMNS & ~LODE_RARE_COLUMNS));
 }
 
 /* ---- the whole ---- */
@@ -441,6 +505,8 @@ int lode_slices_finish(struct lode_slices *slices, struct lode_stream *stream, c
 		code = join_marks(&nesting, slices);
 		if (code == 0 && slices->count)
 			code = ask_for_stacks(&nesting);
+		if (code == 0)
+			code = reserve_runs(&stream->events[LODE_RUN], slices->count);
 		if (code == 0)
 			code = nest_all(&nesting, slices);
 	}

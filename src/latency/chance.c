@@ -8,15 +8,15 @@
  *
  * With the columns in the order of their real statistics, the largest first, a split beats
  * column k when the largest statistic of k and all behind it is as large as the real one of k.
- * Scaling makes columns comparable; the trifle, added to the deviations, keeps columns with
+ * Scaling makes columns comparable; the deviation floor, added to the deviations, keeps columns with
  * hardly any time, of which there are many and which happen to be equal in all streams of a
  * side, from hiding those that matter.
  *
  * A run that something else disturbed takes much longer than all others. Such runs, the tenth of
  * either end, count as much as the next ones: a mean that one of them decides says nothing.
  *
- * Splits are gone through one by one where there are no more than ROUNDS, else so many are drawn, in
- * blocks with a seed each, so that threads change nothing.
+ * All splits are tested if there are at most ROUNDS, otherwise ROUNDS random ones, in blocks with a seed
+ * each, so that threads change nothing.
  */
 #include "latency/chance.h"
 
@@ -30,14 +30,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS  9999
-#define BLOCK   101 /* rounds; the others are multiples */
-#define FEW     909 /* rounds where more than MOST additions would be needed: seconds instead of minutes */
-#define MOST    2e10
-#define SEED    0x5eed10deu
-#define SIDES   2.0          /* either might have been the slower one, so chance has two tries */
-#define ONE     4294967296.0 /* a standard deviation, in whole numbers */
-#define POWER_Z 0.8416       /* normal quantile of LODE_CHANCE_POWER */
+#define ROUNDS        9999
+#define BLOCK         101 /* rounds; the others are multiples */
+#define FEW           909 /* rounds where more than MAX_ADDITIONS would be needed: seconds instead of minutes */
+#define MAX_ADDITIONS 2e10
+#define SEED          0x5eed10deu
+#define SIDES         2.0          /* either might have been the slower one, so chance has two tries */
+#define ONE           4294967296.0 /* a standard deviation, in whole numbers */
+#define POWER_Z       0.8416       /* normal quantile of LODE_CHANCE_POWER */
 
 /* Normal quantile at 1 - 0.05 / 2 / 1000: so far above 0 is the largest of a thousand columns by chance. */
 #define THOUSAND_COLUMNS_Z 4.0556
@@ -55,7 +55,7 @@ struct work {
 	uint64_t *beaten; /* by place: splits with this column as large */
 	uint64_t *beaten_by_any;
 	int64_t *largest; /* by split */
-	uint64_t splits;  /* so many are looked at */
+	uint64_t splits;  /* tested */
 	int exact;
 	int failed;
 };
@@ -110,7 +110,7 @@ static double statistic_of(const struct lode_chance_input *input, const double *
 {
 	size_t streams = input->base + input->slow;
 	double squares = squares_around(values, streams, mean_of(values, streams));
-	double deviation = sqrt(squares / (double)streams) + input->trifle;
+	double deviation = sqrt(squares / (double)streams) + input->deviation_floor;
 	double more = mean_of(values + input->base, input->slow) - mean_of(values, input->base);
 
 	return deviation > 0 ? more / deviation : 0;
@@ -140,8 +140,8 @@ static void scale_columns(struct work *work)
 	for (size_t at = 0; at < input->columns; at++) {
 		const double *values = input->values + work->order[at] * work->streams;
 		double mean = mean_of(values, work->streams);
-		double deviation =
-			sqrt(squares_around(values, work->streams, mean) / (double)work->streams) + input->trifle;
+		double deviation = sqrt(squares_around(values, work->streams, mean) / (double)work->streams) +
+				   input->deviation_floor;
 
 		for (size_t i = 0; i < work->streams; i++) {
 			double value = deviation > 0 ? (values[i] - mean) / deviation : 0;
@@ -309,15 +309,16 @@ static double normal_quantile(const struct work *work, double least)
 static double detectable(const struct work *work, double within, double least)
 {
 	double base = (double)work->input->base, slow = (double)work->input->slow;
-	double part = base * slow / ((base + slow) * (base + slow)), trifle = work->input->trifle;
+	double part = base * slow / ((base + slow) * (base + slow)), deviation_floor = work->input->deviation_floor;
 	double rest = 1 - least * least * part, root;
 
 	if (least <= 0)
-		return trifle; /* nothing varies at all */
+		return deviation_floor; /* nothing varies at all */
 	if (rest <= 1e-9)
 		return INFINITY;
-	root = trifle * trifle + rest * (within * within - trifle * trifle);
-	return least * (trifle + sqrt(root > 0 ? root : 0)) / rest + POWER_Z * within * sqrt(1 / base + 1 / slow);
+	root = deviation_floor * deviation_floor + rest * (within * within - deviation_floor * deviation_floor);
+	return least * (deviation_floor + sqrt(root > 0 ? root : 0)) / rest +
+	       POWER_Z * within * sqrt(1 / base + 1 / slow);
 }
 
 static void fill_in(struct work *work, double *z)
@@ -364,7 +365,9 @@ static int test(struct work *work, double *z)
 	work->exact = ways <= ROUNDS;
 	work->slow_smaller = work->input->slow <= work->input->base;
 	work->size = work->slow_smaller ? work->input->slow : work->input->base;
-	work->splits = work->exact ? ways : (double)columns * (double)work->size * ROUNDS > MOST ? FEW : ROUNDS;
+	work->splits = work->exact                                                     ? ways
+		       : (double)columns * (double)work->size * ROUNDS > MAX_ADDITIONS ? FEW
+										       : ROUNDS;
 	work->order = lode_calloc(columns, sizeof(*work->order));
 	work->scaled = lode_calloc(columns, work->streams * sizeof(*work->scaled));
 	work->totals = lode_calloc(columns, sizeof(*work->totals));

@@ -30,19 +30,19 @@ struct lode_chance_input {
 	size_t columns;
 	size_t base;
 	size_t slow;
-	double trifle; /* differences far below this are not looked for; added to standard deviations */
+	double deviation_floor; /* added to standard deviations, so that differences far below it are never significant */
 	double level;
 	unsigned jobs;
 };
 
-/* Whether so many streams can show anything at this level: one split of all must be rare enough. */
+/* Whether this many streams can show anything at this level: a single split must be rare enough. */
 int lode_chance_can_detect(size_t base, size_t slow, double level);
 
 /*
  * Fills `columns`, one for each of the input. The same input gives the same result for any
  * `jobs`. Where lode_chance_can_detect says no, p and q are 1 and nothing is detectable. `z`:
- * so many standard errors a column must differ to be sure beside the others; where it was not
- * tested, beside a thousand. Returns 0 or LODE_SYSTEM.
+ * by how many standard errors a column must differ to be significant among the others; among a thousand
+ * if nothing was tested. Returns 0 or LODE_SYSTEM.
  */
 int lode_chance_test(const struct lode_chance_input *input, struct lode_chance_column *columns, double *z);
 

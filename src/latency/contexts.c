@@ -3,6 +3,8 @@
  *
  * Own latencies share all time among the contexts, none twice, so the hottest context is
  * where most time is spent, and its callers show what it is part of.
+ *
+ * Most contexts are only on the way to others. Those come by name alone, which needs no comparing: names have places.
  */
 #include "latency/contexts.h"
 
@@ -32,6 +34,46 @@ static int compare(const void *left, const void *right, void *context)
 	return order->places[a] < order->places[b] ? -1 : 1;
 }
 
+/* Fills in the contexts: those with nothing to compare by, which come last, in the order of names. Returns how many come first. */
+static size_t list_contexts(const struct order *order, const uint32_t *by_place, const uint8_t *fits,
+			    struct lode_contexts *contexts)
+{
+	const struct lode_latency *latency = order->latency;
+	size_t nodes = latency->dictionary.tree.count, first = 0;
+
+	for (size_t turn = 0; turn < 2; turn++) {
+		for (size_t place = 1; place < nodes; place++) {
+			uint32_t node = by_place[place];
+
+			if (node < latency->node_count && latency->nodes[node].count && (!fits || fits[node]) &&
+			    (order->means || latency->own[node] ? turn == 0 : turn == 1))
+				contexts->nodes[contexts->count++] = node;
+		}
+		first = turn ? first : contexts->count;
+	}
+	return first;
+}
+
+static int sort_contexts(struct order *order, const uint8_t *fits, struct lode_contexts *contexts)
+{
+	size_t nodes = order->latency->dictionary.tree.count, first;
+	uint32_t *places = lode_stack_order(&order->latency->dictionary);
+	uint32_t *by_place = lode_calloc(nodes, sizeof(*by_place));
+	int code = places && by_place ? 0 : LODE_SYSTEM;
+
+	if (!code) {
+		for (uint32_t i = 0; i < nodes; i++)
+			by_place[places[i]] = i;
+		order->places = places;
+		first = list_contexts(order, by_place, fits, contexts);
+		if (first)
+			qsort_r(contexts->nodes, first, sizeof(*contexts->nodes), compare, order);
+	}
+	lode_free(places);
+	lode_free(by_place);
+	return code;
+}
+
 static void add_up(const struct lode_latency *latency, struct lode_contexts *contexts)
 {
 	const struct lode_stack_tree *tree = &latency->dictionary.tree;
@@ -48,8 +90,8 @@ int lode_contexts_rank(const struct lode_latency *latency, const char *const *ma
 {
 	size_t nodes = latency->node_count;
 	struct order order = { latency, NULL, NULL };
-	uint32_t *places;
 	uint8_t *fits;
+	int code;
 
 	memset(contexts, 0, sizeof(*contexts));
 	if (lode_stacks_match(&latency->dictionary, match, &fits) < 0)
@@ -57,19 +99,11 @@ int lode_contexts_rank(const struct lode_latency *latency, const char *const *ma
 	contexts->nodes = lode_calloc(nodes, sizeof(*contexts->nodes));
 	if (mean)
 		order.means = contexts->means = lode_latency_own_means(latency, *mean);
-	for (size_t i = 1; contexts->nodes && i < nodes; i++)
-		if (latency->nodes[i].count && (!fits || fits[i]))
-			contexts->nodes[contexts->count++] = (uint32_t)i;
+	code = contexts->nodes && (!mean || contexts->means) ? sort_contexts(&order, fits, contexts) : LODE_SYSTEM;
 	lode_free(fits);
-	if (!contexts->nodes || (mean && !contexts->means))
-		return LODE_SYSTEM;
-	order.places = places = lode_stack_order(&latency->dictionary);
-	if (!places)
-		return LODE_SYSTEM;
-	qsort_r(contexts->nodes, contexts->count, sizeof(*contexts->nodes), compare, &order);
-	lode_free(places);
-	add_up(latency, contexts);
-	return 0;
+	if (!code)
+		add_up(latency, contexts);
+	return code;
 }
 
 void lode_contexts_release(struct lode_contexts *contexts)

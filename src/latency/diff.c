@@ -193,6 +193,8 @@ static int compare_sides(struct work *work, const struct lode_diff_options *opti
 		qsort_r(diff->paths, diff->path_count, sizeof(*diff->paths), compare_paths, diff);
 	if (lode_cause_find(diff, rows, options) < 0)
 		return LODE_SYSTEM;
+	if (options->gate && lode_gate_judge(diff, rows, options->gate, options->jobs, &diff->gate) < 0)
+		return LODE_SYSTEM;
 	return options->mean || options->whole_new_paths
 		       ? lode_paper_rank(diff, rows->sides[0], rows->sides[1], rows->nodes[1], options)
 		       : 0;
@@ -218,6 +220,7 @@ int lode_diff(struct lode_latency *base, const struct lode_latency *slow, const 
 
 void lode_diff_release(struct lode_diff *diff)
 {
+	lode_gate_result_release(&diff->gate);
 	lode_free(diff->base);
 	lode_free(diff->slow);
 	lode_free(diff->known);

@@ -12,6 +12,7 @@
 
 #include "latency/latency.h"
 #include "latency/code_layer.h"
+#include "latency/gate.h"
 
 /*
  * What is called sure is wrong in at most this share of all comparisons of equal sides: all paths
@@ -60,7 +61,7 @@ struct lode_diff_chance {
 	 */
 	int64_t detectable;
 	int64_t detectable_path;
-	double streams_for_5; /* about so many a side it takes for one of 5 % of a run; 0: not known */
+	double streams_for_5; /* streams a side needed to show one of 5 % of a run, about; 0: not known */
 };
 
 /* The function to look at first. */
@@ -110,7 +111,8 @@ struct lode_diff {
 	double *slow_means;
 	struct lode_root_cause cause;
 	enum lode_no_cause no_cause;
-	uint32_t cause_hint; /* node; 0: none */
+	uint32_t cause_hint;          /* node; 0: none */
+	struct lode_gate_result gate; /* where rules were given */
 };
 
 struct lode_diff_options {
@@ -118,9 +120,10 @@ struct lode_diff_options {
 	int guess;                /* name a cause though nothing is sure */
 	const char *const *match; /* globs: only a path with a fitting frame has a cause; NULL: any */
 	/* To the letter of the paper (paper_ranking.h); with either, paths are ordered by cost alone. */
-	int mean;                    /* paths cost what their functions take more a call, not a stream */
-	enum lode_latency_rule rule; /* of these means */
-	int whole_new_paths;         /* a path that the base does not have counts with all its functions */
+	int mean;                     /* paths cost what their functions take more a call, not a stream */
+	enum lode_latency_rule rule;  /* of these means */
+	int whole_new_paths;          /* a path that the base does not have counts with all its functions */
+	const struct lode_gate *gate; /* rules to judge; NULL: none */
 };
 
 /* `nothing-sure`, `faster`, `total-unsure`, `moved`; NULL: there is a cause, or no such number. */

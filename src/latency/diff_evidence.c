@@ -17,7 +17,7 @@
 #include <math.h>
 
 /* Functions that take less than this part of all time are not worth a test. */
-#define TRIFLE 1000
+#define NEGLIGIBLE 1000
 
 /* Columns of values, one for each stream; column 0 is the whole run. */
 struct table {
@@ -57,7 +57,7 @@ static double sum_of(const double *values, size_t count)
 	return sum;
 }
 
-/* Tests the columns from `first` on; `run`: ns of a run, beside which some columns are trifles. */
+/* Tests the columns from `first` on; `run`: ns of a run, compared with which some columns are negligible. */
 static int table_test(struct table *table, const struct lode_diff_rows *rows, size_t first, double run,
 		      unsigned jobs)
 {
@@ -66,7 +66,7 @@ static int table_test(struct table *table, const struct lode_diff_rows *rows, si
 					   .columns = table->columns - first,
 					   .base = rows->sides[0]->stream_count,
 					   .slow = rows->sides[1]->stream_count,
-					   .trifle = run / TRIFLE,
+					   .deviation_floor = run / NEGLIGIBLE,
 					   .level = LODE_DIFF_LEVEL,
 					   .jobs = jobs };
 
@@ -109,7 +109,7 @@ static int64_t add_signed(int64_t a, int64_t b)
 	return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/* By frame one more than the number of its column, for functions that are not trifles. Returns the number of columns. */
+/* By frame one more than the number of its column, for functions that are not negligible. Returns the number of columns. */
 static size_t choose_functions(const struct lode_diff *diff, const struct lode_diff_rows *rows, double *sums,
 			       uint32_t *columns)
 {
@@ -123,7 +123,7 @@ static size_t choose_functions(const struct lode_diff *diff, const struct lode_d
 		all += own;
 	}
 	for (size_t i = 0; i < diff->dictionary->frames.count; i++)
-		if (sums[i] > 0 && sums[i] >= all / TRIFLE)
+		if (sums[i] > 0 && sums[i] >= all / NEGLIGIBLE)
 			columns[i] = (uint32_t)++count;
 	return count;
 }
@@ -211,8 +211,8 @@ static size_t choose_nodes(const struct lode_diff_rows *rows, uint32_t *columns)
 	for (uint32_t i = 1; i < rows->tree->count; i++) {
 		double own = (double)lode_diff_rows_own(rows, 0, i) + (double)lode_diff_rows_own(rows, 1, i);
 
-		columns[i] = own > 0 && own >= all / TRIFLE ? (uint32_t)++count
-							    : columns[rows->tree->nodes[i].parent];
+		columns[i] = own > 0 && own >= all / NEGLIGIBLE ? (uint32_t)++count
+								: columns[rows->tree->nodes[i].parent];
 	}
 	return count;
 }

@@ -23,9 +23,12 @@
  * makes totals unbiased when moments are samples, and what begins or ends in one gap does
  * so at one point, so that callees nest in their callers and siblings never overlap: own
  * times, caller minus callees, are exact and never negative. The gap of a wait has the same
- * stack at both ends; nothing changes in it.
+ * stack at both ends; nothing changes in it. Nor does it in a run event that is a span of time
+ * (run_spans.h): it is two moments, too, and what changes between two spans that touch changes there.
  */
 #include "latency/instances.h"
+
+#include "latency/run_spans.h"
 
 #include <string.h>
 
@@ -42,12 +45,15 @@ struct layer {
 	uint64_t waited; /* the thread's clock of waiting at `first` */
 };
 
-/* The end of a wait that is to come. */
+/* The end of a wait, or of a span of running, that is to come. */
 struct end {
 	uint64_t t;
-	uint64_t number; /* waits that end together end in the order they began */
+	uint64_t number; /* what ends together ends in the order it began */
 	uint32_t stack;
+	int is_run;
 };
+
+enum moment_kind { AT_EVENT, AT_SAMPLE, AT_END_OF_RUN };
 
 struct thread {
 	uint32_t node;    /* last stack that was seen; 0: none yet */
@@ -71,8 +77,9 @@ struct inference {
 	const struct lode_call_chains *chains; /* NULL: every node is followed */
 	struct lode_tree_position *places;
 	struct thread *threads;
-	uint8_t *left_out; /* by thread: the idle task */
-	uint64_t numbers;  /* for ends */
+	uint8_t *left_out;      /* by thread: the idle task */
+	uint64_t numbers;       /* for ends */
+	uint64_t shortest_span; /* of running; 0: run events are samples */
 	struct lode_instances_input input;
 	int (*take)(void *context, const struct lode_instance *instance);
 	void *context;
@@ -171,7 +178,7 @@ static void move_clock(struct thread *thread, uint64_t t)
 }
 
 static int share(struct inference *inference, const struct thread *thread, uint64_t t, uint32_t stack,
-		 uint32_t common, int is_sample)
+		 uint32_t common, enum moment_kind kind)
 {
 	struct lode_moment moment = {
 		.t = t,
@@ -179,13 +186,14 @@ static int share(struct inference *inference, const struct thread *thread, uint6
 		.thread = (uint32_t)(thread - inference->threads),
 		.stack = stack,
 		.common = common,
-		.is_sample = is_sample,
+		.is_sample = kind != AT_EVENT,
 	};
 
 	return lode_time_shares_see(inference->shares, &moment) < 0 ? lode_fail_memory(inference->error) : 0;
 }
 
-static int see(struct inference *inference, struct thread *thread, uint64_t t, uint32_t stack, int is_sample)
+static int see(struct inference *inference, struct thread *thread, uint64_t t, uint32_t stack,
+	       enum moment_kind kind)
 {
 	uint32_t common = stack;
 	int code = 0;
@@ -199,16 +207,16 @@ static int see(struct inference *inference, struct thread *thread, uint64_t t, u
 		code = change_stack(inference, thread, t, stack, common);
 	}
 	if (!code && inference->shares)
-		code = share(inference, thread, t, stack, common, is_sample);
+		code = share(inference, thread, t, stack, common, kind);
 	thread->t = t;
 	thread->waited = thread->clock;
 	thread->moments = next_count(thread->moments);
-	if (is_sample)
+	if (kind == AT_SAMPLE)
 		thread->samples = next_count(thread->samples);
 	return code;
 }
 
-/* ---- ends of waits ---- */
+/* ---- ends ---- */
 
 static int ends_before(const struct end *a, const struct end *b)
 {
@@ -243,7 +251,7 @@ static struct end pop_end(struct thread *thread)
 	return first;
 }
 
-/* The ends of waits up to `t`. */
+/* The ends up to `t`. */
 static int see_ends(struct inference *inference, struct thread *thread, uint64_t t)
 {
 	int code = 0;
@@ -251,7 +259,7 @@ static int see_ends(struct inference *inference, struct thread *thread, uint64_t
 	while (!code && thread->end_count && thread->ends[0].t <= t) {
 		struct end end = pop_end(thread);
 
-		code = see(inference, thread, end.t, end.stack, 0);
+		code = see(inference, thread, end.t, end.stack, end.is_run ? AT_END_OF_RUN : AT_EVENT);
 	}
 	return code;
 }
@@ -259,10 +267,17 @@ static int see_ends(struct inference *inference, struct thread *thread, uint64_t
 /* From `t` the thread was blocked, or waited for a processor, until `until`. */
 static int begin_wait(struct inference *inference, struct thread *thread, uint64_t until, uint32_t stack)
 {
-	struct end end = { until, inference->numbers++, stack };
+	struct end end = { until, inference->numbers++, stack, 0 };
 
 	if (until > thread->wait_until)
 		thread->wait_until = until;
+	return push_end(thread, &end) < 0 ? lode_fail_memory(inference->error) : 0;
+}
+
+static int begin_run(struct inference *inference, struct thread *thread, uint64_t until, uint32_t stack)
+{
+	struct end end = { until, inference->numbers++, stack, 1 };
+
 	return push_end(thread, &end) < 0 ? lode_fail_memory(inference->error) : 0;
 }
 
@@ -286,7 +301,9 @@ static int see_event(struct inference *inference, enum lode_event_type type, siz
 		inference->input.no_stack++;
 	code = thread->end_count ? see_ends(inference, thread, t) : 0;
 	if (!code)
-		code = see(inference, thread, t, stack, type == LODE_RUN);
+		code = see(inference, thread, t, stack, type == LODE_RUN ? AT_SAMPLE : AT_EVENT);
+	if (!code && type == LODE_RUN && inference->shortest_span && events->cost[i])
+		code = begin_run(inference, thread, lode_add_saturating(t, events->cost[i]), stack);
 	if (code || type == LODE_RUN)
 		return code;
 	until = lode_add_saturating(t, events->delay[i]);
@@ -360,8 +377,10 @@ static int prepare(struct inference *inference)
 	inference->left_out = lode_calloc(stream->thread_count + 1, 1);
 	if (!inference->places || !inference->threads || !inference->left_out)
 		return lode_fail_memory(inference->error);
-	if (inference->shares &&
-	    lode_time_shares_init(inference->shares, stream, inference->chains, inference->places) < 0)
+	if (lode_run_spans_find(stream, &inference->shortest_span) < 0)
+		return lode_fail_memory(inference->error);
+	if (inference->shares && lode_time_shares_init(inference->shares, stream, inference->chains,
+						       inference->places, inference->shortest_span) < 0)
 		return lode_fail_memory(inference->error);
 	for (size_t i = 0; i < stream->thread_count; i++)
 		inference->left_out[i] = (uint8_t)lode_thread_is_idle_task(stream, &stream->threads[i]);

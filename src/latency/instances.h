@@ -8,8 +8,9 @@
  *
  * A thread is seen at *moments*: each run and call event is one; a wait is two, its
  * start and the moment when the thread ran again (t + cost + delay), with the same
- * stack; so is a call with a delay (a preemption). Moments come in order of time; of
- * equal times ends of waits come first, then calls, runs and starts of waits, each in
+ * stack; so are a call with a delay (a preemption), and a run that is a span of time in place
+ * of a sample (run_spans.h). Moments come in order of time; of
+ * equal times ends come first, then calls, runs and starts of waits, each in
  * the order of the stream. Events without a stack are no moments, but their waits count
  * as waiting. Threads are those of the stream's table: (pid, tid) is one, so that a
  * number which is used again in another process is another thread. The kernel's idle

@@ -170,7 +170,7 @@ int lode_latency_keep(struct lode_corpus *corpus, const struct lode_latency_opti
 #define NORMAL_95 1.959964
 
 /*
- * Looks at a thread are like throws of dice: so many of them meet a call. If calls are shorter
+ * Looks at a thread are like throws of dice: some of them meet a call. If calls are shorter
  * than the gaps between looks, each look draws again, and both the looks that meet it and
  * those that miss it, whichever are fewer, have a Poisson distribution. If calls are longer,
  * many looks in a row meet the same one, and only its ends are in doubt. The number of changes

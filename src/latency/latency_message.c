@@ -33,7 +33,7 @@ struct class_sums {
 	uint64_t variance_high;
 };
 
-/* Words of 4 bytes that so many counts and steps take. */
+/* How many 4-byte words the counts and steps take. */
 static size_t row_words(uint32_t count)
 {
 	return count + ((size_t)count + 1) / 2;

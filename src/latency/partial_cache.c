@@ -208,8 +208,9 @@ static void read_sketch(struct lode_map_reader *reader, struct lode_sketch *sket
 	lode_free(steps);
 }
 
-int lode_latency_partial_read(struct lode_cursor payload, struct lode_latency_partial *partial)
+int lode_latency_partial_read(struct lode_cursor payload, void *result)
 {
+	struct lode_latency_partial *partial = result;
 	struct lode_map_reader reader = lode_map_reader(payload);
 	size_t chains;
 	int code;
@@ -232,18 +233,7 @@ int lode_latency_partial_read(struct lode_cursor payload, struct lode_latency_pa
 int lode_latency_cache_find(struct lode_map_cache *cache, const struct lode_map_key *key,
 			    struct lode_latency_partial *partial)
 {
-	struct lode_cached_map found;
-	int code;
-
-	if (!lode_map_cache_find(cache, key, &found))
-		return 0;
-	code = lode_latency_partial_read(found.payload, partial);
-	lode_cached_map_release(&found);
-	if (!code)
-		return 1;
-	if (code == LODE_BAD_INPUT)
-		lode_map_cache_drop(cache, key);
-	return code;
+	return lode_map_cache_read(cache, key, lode_latency_partial_read, partial);
 }
 
 void lode_latency_cache_put(struct lode_map_cache *cache, const struct lode_map_key *key,

@@ -23,6 +23,6 @@ void lode_latency_cache_put(struct lode_map_cache *cache, const struct lode_map_
 			    const struct lode_latency_partial *partial, size_t nodes);
 
 /* The same over a payload in memory. Returns 0, LODE_BAD_INPUT or LODE_SYSTEM; the partial may be half filled then. */
-int lode_latency_partial_read(struct lode_cursor payload, struct lode_latency_partial *partial);
+int lode_latency_partial_read(struct lode_cursor payload, void *partial); /* struct lode_latency_partial */
 
 #endif

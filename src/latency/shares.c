@@ -53,8 +53,10 @@ static void divide(struct lode_time_shares *shares, const struct piece *piece, u
 	give(shares, piece->to, piece->ran - piece->ran / 2);
 	shares->gap_sum += (double)piece->ran;
 	shares->gap_squares += square;
-	if (piece->from == piece->to)
+	if (piece->from == piece->to) {
+		shares->nodes[piece->from].doubt += (double)piece->ran * (double)shares->shortest_span;
 		return;
+	}
 	if (common == LODE_NONE)
 		common = lode_places_common(shares->places, piece->from, piece->to);
 	shares->nodes[piece->from].doubt += square / 2;
@@ -225,7 +227,8 @@ static double mean_cost(const struct lode_events *runs)
 }
 
 int lode_time_shares_init(struct lode_time_shares *shares, const struct lode_stream *stream,
-			  const struct lode_call_chains *chains, const struct lode_tree_position *places)
+			  const struct lode_call_chains *chains, const struct lode_tree_position *places,
+			  uint64_t shortest_span)
 {
 	double period = mean_cost(&stream->events[LODE_RUN]);
 
@@ -233,7 +236,8 @@ int lode_time_shares_init(struct lode_time_shares *shares, const struct lode_str
 	shares->places = places;
 	shares->chains = chains;
 	shares->node_count = chains ? chains->count : stream->dictionary->tree.count;
-	shares->gap = period;
+	shares->shortest_span = shortest_span;
+	shares->gap = shortest_span ? (double)shortest_span : period;
 	shares->limit = period * PERIODS < 1e18 ? (uint64_t)(period * PERIODS) : (uint64_t)1e18;
 	shares->thread_count = stream->thread_count;
 	shares->nodes = lode_calloc(shares->node_count, sizeof(*shares->nodes));

@@ -12,6 +12,9 @@
  * missing (the stream has none, or the thread ran for much longer than their period without one) all moments
  * are treated as samples, which is the best we can do.
  *
+ * Where run events are spans of time (run_spans.h), each is two moments with the same stack, and takes all of its cost.
+ * The spans are taken to be sums of samples with the shortest one as their period, which is the doubt.
+ *
  * So all time from a thread's first moment to its last is assigned exactly once.
  *
  * Where waits were left out by the recorder (trace/events.h) that does not work: the time between two
@@ -60,13 +63,19 @@ struct lode_time_shares {
 	uint64_t limit; /* ns: what a thread may run without a sample; 0: all moments are samples */
 	double gap_sum;
 	double gap_squares;
+	uint64_t shortest_span; /* 0: run events are samples */
 	/* By node: its random sums, where the stream was recorded in slots (trace/slot_sampling.h); else NULL. */
 	float (*spreads)[LODE_SPREADS];
 };
 
-/* For a stream whose run events have their costs; moments name chains unless `chains` is NULL. Returns 0 or LODE_SYSTEM; release in either case. */
+/*
+ * For a stream whose run events have their costs; moments name chains unless `chains` is NULL. `shortest_span`: of run events
+ * that are spans of time, else 0. Returns 0 or LODE_SYSTEM; release in
+ * either case.
+ */
 int lode_time_shares_init(struct lode_time_shares *shares, const struct lode_stream *stream,
-			  const struct lode_call_chains *chains, const struct lode_tree_position *places);
+			  const struct lode_call_chains *chains, const struct lode_tree_position *places,
+			  uint64_t shortest_span);
 void lode_time_shares_release(struct lode_time_shares *shares);
 /* The next moment of a thread. Returns 0 or LODE_SYSTEM. */
 int lode_time_shares_see(struct lode_time_shares *shares, const struct lode_moment *moment);

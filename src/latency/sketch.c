@@ -53,7 +53,7 @@ static uint16_t *steps_of(const struct lode_sketch_row *row)
 	return (uint16_t *)(row->counts + row->capacity);
 }
 
-/* Room for so many steps in total. */
+/* Makes room for `wanted` steps in total. */
 static int make_room(struct lode_sketch *sketch, struct lode_sketch_row *row, uint32_t wanted)
 {
 	struct lode_sketch_row larger = { NULL, row->count, row->capacity ? 2 * row->capacity : FIRST_STEPS };

@@ -29,7 +29,7 @@ struct lode_sketch {
 };
 
 /* A zeroed struct is an empty sketch. */
-/* Room for so many nodes, so that adding does not move them. Returns 0 or LODE_SYSTEM. */
+/* Makes room for `nodes` nodes, so that adding does not move them. Returns 0 or LODE_SYSTEM. */
 int lode_sketch_reserve(struct lode_sketch *sketch, size_t nodes);
 void lode_sketch_release(struct lode_sketch *sketch);
 /* Adds a row of another sketch to `node`. Returns 0 or LODE_SYSTEM. */

@@ -20,6 +20,8 @@ int lode_public_error(struct liblode_error *to, int code, const struct lode_erro
 		snprintf(to->message, sizeof(to->message), "%s", code ? from->text : "");
 	if (code == LODE_FOUND)
 		return LIBLODE_FOUND;
+	if (code == LODE_UNSURE)
+		return LIBLODE_UNSURE;
 	return code < LIBLODE_SYSTEM ? LIBLODE_STOPPED : code;
 }
 

@@ -3,6 +3,7 @@
  * result and the messages; a task is called as the command line calls it, by words.
  */
 #include "base/memory.h"
+#include "base/starts_with.h"
 #include "library/public_error.h"
 #include "library/run_task.h"
 #include "tasks/command.h"
@@ -13,7 +14,7 @@
 
 extern const struct lode_command lode_command_import, lode_command_export, lode_command_mine, lode_command_latency,
 	lode_command_diff, lode_command_scope, lode_command_explain, lode_command_coverage, lode_command_info,
-	lode_command_signatures, lode_command_record, lode_command_report;
+	lode_command_query, lode_command_signatures, lode_command_record, lode_command_report, lode_command_hunt;
 
 static const struct lode_command *const analyses[] = {
 	&lode_command_mine,    &lode_command_latency,  &lode_command_diff, &lode_command_scope,
@@ -202,14 +203,14 @@ static int run_command(const struct lode_command *command, const struct words *w
 		memcpy(&run.options, options,
 		       options->size < sizeof(run.options) ? options->size : sizeof(run.options));
 	code = call_command(&run, command, words, error);
-	if (code < LODE_SYSTEM)
+	if (code < LODE_UNSURE)
 		lode_fail(error, 0, "stopped, as the caller asked");
-	else if (code < LODE_FOUND && run.first.text[0])
+	else if (!lode_is_done(code) && run.first.text[0])
 		*error = run.first;
 	lode_buffer_byte(&run.result->bytes, '\0');
-	if (run.result->bytes.failed && code >= LODE_FOUND)
+	if (run.result->bytes.failed && lode_is_done(code))
 		code = lode_fail_memory(error);
-	if (code >= LODE_FOUND) {
+	if (lode_is_done(code)) {
 		*result = run.result;
 		return code;
 	}
@@ -300,10 +301,45 @@ int liblode_export(const char *const *corpora, const char *const *options, const
 	return run_words(&lode_command_export, NULL, NULL, options, corpora, run, NULL, result, error);
 }
 
+/* Whether the options say in which form the result is wanted. */
+static int has_format(const char *const *options)
+{
+	for (; options && *options; options++)
+		if (lode_starts_with(*options, "--format") || !strcmp(*options, "--csv") ||
+		    !strcmp(*options, "--folded"))
+			return 1;
+	return 0;
+}
+
+int liblode_query(const char *const *corpora, const char *sql, const char *const *options,
+		  const struct liblode_run_options *run, struct liblode_result **result,
+		  struct liblode_error *error)
+{
+	char *statement = lode_format("--sql=%s", sql);
+	int code;
+
+	if (!statement) {
+		struct lode_error sentence;
+
+		*result = NULL;
+		return lode_public_error(error, lode_fail_memory(&sentence), &sentence);
+	}
+	code = run_words(&lode_command_query, statement, has_format(options) ? NULL : "--json", options, corpora,
+			 run, NULL, result, error);
+	lode_free(statement);
+	return code;
+}
+
 int liblode_report(const char *const *corpora, const char *const *options, const struct liblode_run_options *run,
 		   struct liblode_result **result, struct liblode_error *error)
 {
 	return run_words(&lode_command_report, "--output=-", NULL, options, corpora, run, NULL, result, error);
+}
+
+int liblode_hunt(const char *const *command, const char *const *options, const struct liblode_run_options *run,
+		 struct liblode_result **result, struct liblode_error *error)
+{
+	return run_words(&lode_command_hunt, "--json", NULL, options, command, run, NULL, result, error);
 }
 
 /* ---- results ---- */

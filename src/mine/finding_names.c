@@ -1,6 +1,9 @@
 /* Names without their numbers: see finding_names.h. */
 #include "mine/finding_names.h"
 
+#include "scope/states.h"
+#include "trace/objects.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,4 +59,23 @@ void lode_finding_object_name(struct lode_buffer *buffer, const char *object)
 			lode_buffer_byte(buffer, object[i++]);
 		i += skipped;
 	}
+}
+
+void lode_finding_link_key(const struct lode_strings *strings, const struct lode_chain_link *link, int leads_on,
+			   struct lode_buffer *key)
+{
+	const char *object = lode_strings_get(strings, link->object);
+
+	lode_buffer_text(key, lode_strings_get(strings, link->process));
+	lode_buffer_byte(key, '\n');
+	lode_finding_thread_name(key, lode_strings_get(strings, link->thread));
+	lode_buffer_byte(key, '\n');
+	if (leads_on && lode_object_is_set(lode_object_kind_of(object)))
+		return;
+	lode_buffer_print(key, "%u\n", (unsigned)link->state);
+	/* Threads that have no processor have the same problem, with whomever they were woken; who sleeps, whatever might have ended it. */
+	if (link->state != LODE_STATE_READY &&
+	    !(link->state == LODE_STATE_TIMER && lode_object_is_set(lode_object_kind_of(object))))
+		lode_finding_object_name(key, object);
+	lode_buffer_byte(key, '\n');
 }

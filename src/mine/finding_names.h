@@ -6,10 +6,17 @@
 #define LODE_MINE_FINDING_NAMES_H
 
 #include "base/buffer.h"
+#include "scope/chains.h"
 
 /* Appends the name of a thread without a number at its end: `worker-12` and `worker-3` are `worker-`. */
 void lode_finding_thread_name(struct lode_buffer *buffer, const char *name);
 /* Appends the text of an object without what is different in every run. */
 void lode_finding_object_name(struct lode_buffer *buffer, const char *object);
+/*
+ * Appends what a link of a chain is told from others by. `leads_on`: another link follows. By way of a set of descriptors what
+ * the wait was for is told only by stacks, which may be missing, and the next link tells more.
+ */
+void lode_finding_link_key(const struct lode_strings *strings, const struct lode_chain_link *link, int leads_on,
+			   struct lode_buffer *key);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/starts_with.h"
 #include "scope/own_frames.h"
 #include "scope/plumbing.h"
+#include "trace/gpu_threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,9 @@ int lode_finding_places_make(struct lode_finding_places *places, const struct lo
 	};
 	for (uint32_t i = 0; places->is_means && i < dictionary->frames.count; i++)
 		places->is_means[i] = (uint8_t)is_means(&dictionary->frames, idle, i);
-	return places->own && places->costs && places->is_means ? 0 : LODE_SYSTEM;
+	return places->own && places->costs && places->is_means
+		       ? lode_wait_wrappers_make(&places->wrappers, dictionary, places->own)
+		       : LODE_SYSTEM;
 }
 
 void lode_finding_places_release(struct lode_finding_places *places)
@@ -61,6 +64,7 @@ void lode_finding_places_release(struct lode_finding_places *places)
 	lode_free(places->call_costs);
 	lode_index_release(&places->call_index);
 	lode_free(places->is_means);
+	lode_wait_wrappers_release(&places->wrappers);
 	memset(places, 0, sizeof(*places));
 }
 
@@ -160,6 +164,24 @@ static void walk(const struct lode_finding_places *places, uint64_t total, uint6
 	}
 }
 
+/*
+ * A stack without functions of the program: up to where it enters the kernel, whose scheduler is the end of all waits. What a GPU
+ * does in a gap is no place.
+ */
+static uint32_t outside_kernel(const struct lode_finding_places *places, uint32_t stack)
+{
+	const struct lode_frames *frames = &places->dictionary->frames;
+	const struct lode_stack_node *nodes = places->dictionary->tree.nodes;
+	uint32_t node = stack;
+
+	if (node && lode_gpu_frame_of(frames, nodes[node].frame) == LODE_GPU_GAP)
+		return nodes[node].parent;
+
+	while (node && frames->modules[frames->items[nodes[node].frame].module].kind == LODE_KIND_KERNEL)
+		node = nodes[node].parent;
+	return node ? node : stack;
+}
+
 int lode_finding_place(struct lode_finding_places *places, const struct lode_finding_stack *stacks, size_t count,
 		       uint64_t large, uint32_t *node, int *splits)
 {
@@ -171,7 +193,7 @@ int lode_finding_place(struct lode_finding_places *places, const struct lode_fin
 	for (size_t i = 0; !code && i < count; i++) {
 		uint32_t own = places->own[stacks[i].stack];
 
-		code = add_stack(places, own ? own : stacks[i].stack, stacks[i].cost);
+		code = add_stack(places, own ? own : outside_kernel(places, stacks[i].stack), stacks[i].cost);
 		total = lode_add_saturating(total, stacks[i].cost);
 	}
 	if (!code)
@@ -202,17 +224,27 @@ static uint32_t depth_of(const struct lode_finding_places *places, uint32_t node
 	return depth;
 }
 
-/* Adds a stack to its own functions, each once. */
+/* Whether it is what a GPU runs, with the stack of who launched it. */
+static int is_work_of_gpu(const struct lode_finding_places *places, uint32_t stack)
+{
+	uint32_t frame = places->dictionary->tree.nodes[stack].frame;
+
+	return stack && lode_gpu_frame_of(&places->dictionary->frames, frame) == LODE_GPU_WORK;
+}
+
+/* Adds a stack to its own functions, each once. Functions without a name say nothing of what a GPU runs, others do. */
 static void add_functions(struct lode_finding_places *places, const struct lode_finding_stack *stack)
 {
 	const struct lode_stack_tree *tree = &places->dictionary->tree;
 	uint32_t node = places->own[stack->stack], depth = depth_of(places, node);
+	int is_gpus = is_work_of_gpu(places, stack->stack);
 
 	places->number++;
 	for (; node; node = tree->nodes[node].parent, depth--) {
 		struct lode_finding_function *function = &places->functions[tree->nodes[node].frame];
 
-		if (places->own[node] != node || function->seen == places->number)
+		if (places->own[node] != node || function->seen == places->number ||
+		    (is_gpus && places->is_means[tree->nodes[node].frame]))
 			continue;
 		function->seen = places->number;
 		function->cost = lode_add_saturating(function->cost, stack->cost);
@@ -349,6 +381,24 @@ static void clear_functions(struct lode_finding_places *places, uint32_t stack)
 		places->functions[tree->nodes[node].frame] = (struct lode_finding_function){ 0 };
 }
 
+/* Whether most of it is what a GPU runs, of which several kernels have parts worth naming, and none has half. */
+static int are_kernels(const struct lode_finding_places *places, const struct lode_finding_stack *stacks,
+		       size_t count, uint64_t total)
+{
+	const struct lode_stack_node *nodes = places->dictionary->tree.nodes;
+	uint64_t most = 0, sum = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct lode_finding_function *kernel = &places->functions[nodes[stacks[i].stack].frame];
+
+		if (!is_work_of_gpu(places, stacks[i].stack))
+			continue;
+		sum = lode_add_saturating(sum, stacks[i].cost);
+		most = kernel->cost > most ? kernel->cost : most;
+	}
+	return sum > total / 2 && most >= total / 10 && most < total - most;
+}
+
 int lode_finding_frame(struct lode_finding_places *places, const struct lode_finding_stack *stacks, size_t count,
 		       uint32_t node, uint32_t *frame)
 {
@@ -368,6 +418,8 @@ int lode_finding_frame(struct lode_finding_places *places, const struct lode_fin
 	}
 	for (size_t i = 0; i < count; i++)
 		choose(places, stacks[i].stack, total, frame, &depth);
+	if (are_kernels(places, stacks, count, total))
+		*frame = LODE_NONE;
 	if (*frame != LODE_NONE && is_of_library(&places->dictionary->frames, *frame))
 		code = prefer_caller(places, stacks, count, total, depth, frame);
 	for (size_t i = 0; i < count; i++)
@@ -387,7 +439,11 @@ uint32_t lode_finding_occurrence(const struct lode_finding_places *places, uint3
 		if (!places->is_means[tree->nodes[node].frame])
 			*callee = node;
 	}
-	if (!*callee)
+	if (is_work_of_gpu(places, stack) && tree->nodes[stack].frame != frame && (node || frame == LODE_NONE))
+		*callee = stack;
+	else if (!node)
+		*callee = 0;
+	else if (!*callee)
 		*callee = nearest;
 	return node;
 }

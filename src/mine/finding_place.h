@@ -6,6 +6,7 @@
 
 #include "base/hash_index.h"
 #include "mine/findings.h"
+#include "mine/wait_wrappers.h"
 
 /* A node and the one that it is called from. */
 struct lode_finding_edge {
@@ -43,6 +44,7 @@ struct lode_finding_places {
 	size_t call_cost_count;
 	size_t call_cost_capacity;
 	struct lode_index call_index;
+	struct lode_wait_wrappers wrappers;
 	uint8_t *is_means; /* by frame: a function without a name, one that runs a script, or the way into the kernel */
 };
 
@@ -65,13 +67,13 @@ int lode_finding_place(struct lode_finding_places *places, const struct lode_fin
 		       uint64_t large, uint32_t *node, int *splits);
 /*
  * The innermost function that at least half of the time passes, whoever calls it, or a caller a few calls above that has the
- * rest in another function; `node`: where the stacks lead, in case there is none. LODE_NONE: unknown.
+ * rest in another function; `node`: where the stacks lead, in case there is none. LODE_NONE: unknown, or several kernels of a GPU.
  */
 int lode_finding_frame(struct lode_finding_places *places, const struct lode_finding_stack *stacks, size_t count,
 		       uint32_t node, uint32_t *frame);
 /*
  * The innermost node of `stack` that is a call of `frame`; 0: there is none. `*callee`: what that calls, by the way of an
- * interpreter, of functions without a name or of the way into the kernel, 0: nothing.
+ * interpreter, of functions without a name or of the way into the kernel, 0: nothing; of what a GPU runs the kernel.
  */
 uint32_t lode_finding_occurrence(const struct lode_finding_places *places, uint32_t stack, uint32_t frame,
 				 uint32_t *callee);

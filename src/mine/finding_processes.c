@@ -21,7 +21,7 @@ int lode_finding_processes(struct lode_findings *findings, const struct lode_are
 
 	for (size_t i = 0; !code && i < chains->row_count; i++) {
 		const struct lode_chain_row *row = &chains->rows[i];
-		const struct lode_chain_link *link = &chains->links[row->chain];
+		const struct lode_chain_link *link = lode_finding_whose(findings, chains, row);
 		struct lode_finding_process new = { .process = link->process }, *process;
 
 		if (!places[link->process]) {

@@ -1,7 +1,17 @@
 /* Why threads were ready: see finding_ready.h. */
 #include "mine/finding_ready.h"
 
+#include "trace/throttled.h"
+
 #include <stdlib.h>
+#include <string.h>
+
+/* A finding that has reasons of its own for this part, 1/N, is not about the machine. */
+#define OWN_REASONS 4
+/* A program that had this share of the others' time, 3/4, is the one to name. */
+#define CULPRIT_OF_FOUR 3
+/* Others are known to have had the processor if it was for this part of the time at least, 1/N. */
+#define KNOWN_OTHERS 20
 
 static int compare_holders(const void *left, const void *right, void *context)
 {
@@ -42,6 +52,9 @@ void lode_finding_ready(struct lode_finding *finding, struct lode_chain_link *li
 	uint64_t cost;
 
 	finding->behind = finding->crowd = LODE_NONE;
+	for (size_t i = 0; i < count; i++)
+		if (links[rows[i].chain].holder)
+			finding->recorded_cost = lode_add_saturating(finding->recorded_cost, rows[i].cost);
 	qsort_r(rows, count, sizeof(*rows), compare_crowds, links);
 	for (size_t i = 0, end; i < count; i = end) {
 		end = end_of_equal(rows, count, i, compare_crowds, links, &cost);
@@ -58,4 +71,40 @@ void lode_finding_ready(struct lode_finding *finding, struct lode_chain_link *li
 			finding->behind_cost = cost;
 		}
 	}
+}
+
+static uint64_t longest_throttled(const struct lode_area *area)
+{
+	const struct lode_strings *strings = &area->dictionary.frames.strings;
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < area->stream_count; i++) {
+		uint64_t time =
+			lode_throttled_of(area->streams[i].attributes, area->streams[i].attribute_count, strings).time;
+
+		longest = time > longest ? time : longest;
+	}
+	return longest;
+}
+
+/* Whether there is one to name; recorders take processors before all others, and are none. */
+static int has_culprit(const struct lode_neighbours *others)
+{
+	return others->times[0] >= others->total / 4 * CULPRIT_OF_FOUR && strcmp(others->names[0], "lode") != 0;
+}
+
+int lode_finding_is_machine(const struct lode_finding *finding, const struct lode_area *area)
+{
+	const struct lode_strings *strings = &area->dictionary.frames.strings;
+	const char *thread = lode_strings_get(strings, area->chains.links[finding->chain].thread);
+	struct lode_neighbours others = { .count = 0 };
+	uint64_t own = lode_add_saturating(finding->recorded_cost, finding->crowd_cost);
+
+	if (finding->kind != LODE_FINDING_READY ||
+	    lode_add_saturating(own, longest_throttled(area)) >= finding->cost / OWN_REASONS)
+		return 0;
+	for (size_t i = 0; i < area->stream_count; i++)
+		lode_neighbours_add(&others, thread, area->streams[i].attributes, area->streams[i].attribute_count,
+				    strings);
+	return others.total > finding->cost / KNOWN_OTHERS && !has_culprit(&others);
 }

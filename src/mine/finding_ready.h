@@ -4,8 +4,13 @@
 
 #include "mine/findings.h"
 
-/* Fills in `behind` and `crowd` of a finding from its rows, which it sorts. */
+/* Fills in `behind`, `crowd` and `recorded_cost` of a finding from its rows, which it sorts. */
 void lode_finding_ready(struct lode_finding *finding, struct lode_chain_link *links, struct lode_chain_row *rows,
 			size_t count);
+/*
+ * Whether a finding is that the machine was busy: threads were ready, most of it neither behind recorded threads, in a crowd
+ * nor without quota, while programs had the processors of which none had nearly all of the time.
+ */
+int lode_finding_is_machine(const struct lode_finding *finding, const struct lode_area *area);
 
 #endif

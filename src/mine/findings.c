@@ -11,6 +11,7 @@
 #include "mine/finding_names.h"
 #include "mine/finding_place.h"
 #include "mine/finding_processes.h"
+#include "mine/finding_order.h"
 #include "mine/finding_ready.h"
 
 #include <stdio.h>
@@ -47,23 +48,21 @@ static uint32_t *first_links(const struct lode_chains *chains)
 	return first;
 }
 
-static void describe_link(const struct work *work, const struct lode_chain_link *link, struct lode_buffer *key)
+/*
+ * Whether a chain is about a thread that has no processor, whoever waits for it. Without symptoms that thread's time is
+ * counted for itself; one that waits for it then waits.
+ */
+static int is_ready(const struct work *work, uint32_t chain)
 {
-	const struct lode_strings *strings = &work->area->dictionary.frames.strings;
+	const struct lode_chain_link *last = &work->chains->links[chain];
 
-	lode_buffer_text(key, lode_strings_get(strings, link->process));
-	lode_buffer_byte(key, '\n');
-	lode_finding_thread_name(key, lode_strings_get(strings, link->thread));
-	lode_buffer_print(key, "\n%u\n", (unsigned)link->state);
-	/* Threads that have no processor have the same problem, with whomever they were woken. */
-	if (link->state != LODE_STATE_READY)
-		lode_finding_object_name(key, lode_strings_get(strings, link->object));
-	lode_buffer_byte(key, '\n');
+	return last->state == LODE_STATE_READY && (last->before == LODE_NONE || work->findings->symptoms);
 }
 
 /* What a chain's finding is told from others by: its first and its last link; of a thread that is ready only the last. */
 static int group_chains(struct work *work)
 {
+	const struct lode_strings *strings = &work->area->dictionary.frames.strings;
 	uint32_t *first = first_links(work->chains);
 	struct lode_buffer key = { 0 };
 	int code = 0;
@@ -76,10 +75,11 @@ static int group_chains(struct work *work)
 
 		lode_buffer_clear(&key);
 		/* Whoever waits for a thread that has no processor, they have the same problem. */
-		if (last->state != LODE_STATE_READY)
-			describe_link(work, &work->chains->links[first[i]], &key);
-		if (last->before != LODE_NONE || last->state == LODE_STATE_READY)
-			describe_link(work, last, &key);
+		if (!is_ready(work, i))
+			lode_finding_link_key(strings, &work->chains->links[first[i]], last->before != LODE_NONE,
+					      &key);
+		if (last->before != LODE_NONE || is_ready(work, i))
+			lode_finding_link_key(strings, last, 0, &key);
 		work->groups[i] = key.failed ? LODE_NONE : lode_strings_add(&work->keys, key.bytes, key.size);
 		if (work->groups[i] == LODE_NONE)
 			code = LODE_SYSTEM;
@@ -154,6 +154,16 @@ static int is_unsampled(const struct work *work, const struct lode_chain_row *ro
 	return !row->stack && work->chains->links[row->chain].state == LODE_STATE_RUNNING;
 }
 
+/* The program's own function that calls the one at `node`. */
+static uint32_t caller_of(const struct work *work, const struct lode_chain_row *row, uint32_t node)
+{
+	const struct lode_dictionary *dictionary = &work->area->dictionary;
+
+	if (lode_state_is_wait((enum lode_state)work->chains->links[row->chain].state))
+		return lode_wait_caller(&work->places.wrappers, dictionary, work->places.own, node);
+	return work->places.own[dictionary->tree.nodes[node].parent];
+}
+
 /* All rows belong to the place `frame`. */
 static int keep_rows(struct work *work, const struct lode_chain_row *rows, size_t count, uint32_t frame)
 {
@@ -161,13 +171,11 @@ static int keep_rows(struct work *work, const struct lode_chain_row *rows, size_
 
 	for (size_t i = 0; i < count; i++) {
 		uint32_t callee = 0;
-		uint32_t node = frame == LODE_NONE
-					? 0
-					: lode_finding_occurrence(&work->places, rows[i].stack, frame, &callee);
-		uint32_t caller = node ? work->places.own[tree->nodes[node].parent] : 0;
+		uint32_t node = lode_finding_occurrence(&work->places, rows[i].stack, frame, &callee);
+		uint32_t caller = node ? caller_of(work, &rows[i], node) : 0;
 		struct placed_row placed = {
 			.frame = frame,
-			.callee = node && callee ? tree->nodes[callee].frame : LODE_NONE,
+			.callee = callee ? tree->nodes[callee].frame : LODE_NONE,
 			.caller = caller ? tree->nodes[caller].frame : LODE_NONE,
 			.inside = node != 0 || is_unsampled(work, &rows[i]),
 			.row = rows[i],
@@ -303,21 +311,19 @@ static int compare_chains(const void *left, const void *right)
 }
 
 /* The chain with most of the time. Sorts the rows by chain. */
-static uint32_t costliest_chain(struct placed_row *rows, size_t count)
+static void find_costliest_chain(struct placed_row *rows, size_t count, struct lode_finding *finding)
 {
-	uint64_t cost = 0, most = 0;
-	uint32_t chain = rows[0].row.chain;
+	uint64_t cost = 0;
 
 	qsort(rows, count, sizeof(*rows), compare_chains);
 	for (size_t i = 0; i < count; i++) {
 		cost = lode_add_saturating(i && rows[i].row.chain == rows[i - 1].row.chain ? cost : 0,
 					   rows[i].row.cost);
-		if (cost > most) {
-			most = cost;
-			chain = rows[i].row.chain;
+		if (cost > finding->chain_cost) {
+			finding->chain_cost = cost;
+			finding->chain = rows[i].row.chain;
 		}
 	}
-	return chain;
 }
 
 static int compare_callees(const void *left, const void *right)
@@ -376,9 +382,11 @@ static void find_caller(struct placed_row *rows, size_t count, struct lode_findi
 	}
 }
 
-static enum lode_finding_kind kind_of(const struct lode_chain_link *last)
+static enum lode_finding_kind kind_of(const struct work *work, uint32_t chain)
 {
-	if (last->state == LODE_STATE_READY)
+	const struct lode_chain_link *last = &work->chains->links[chain];
+
+	if (is_ready(work, chain))
 		return LODE_FINDING_READY;
 	return last->state == LODE_STATE_RUNNING && last->before == LODE_NONE ? LODE_FINDING_RUN
 									      : LODE_FINDING_WAIT;
@@ -413,7 +421,7 @@ static int keep_finding_rows(struct lode_findings *findings, const struct placed
 static int add_finding(struct work *work, struct placed_row *rows, size_t count)
 {
 	struct lode_findings *findings = work->findings;
-	struct lode_finding finding = { .frame = rows[0].frame };
+	struct lode_finding finding = { .frame = rows[0].frame, .chain = rows[0].row.chain };
 	int code;
 
 	sum_rows(work, rows, count, &finding);
@@ -424,12 +432,14 @@ static int add_finding(struct work *work, struct placed_row *rows, size_t count)
 	code = count_hosts(work, rows, count, &finding);
 	find_callees(rows, count, &finding);
 	find_caller(rows, count, &finding);
-	finding.chain = costliest_chain(rows, count);
-	finding.kind = kind_of(&work->chains->links[finding.chain]);
+	find_costliest_chain(rows, count, &finding);
+	finding.kind = kind_of(work, finding.chain);
 	if (!code)
 		code = keep_finding_rows(findings, rows, count, &finding);
-	if (!code && finding.kind == LODE_FINDING_READY)
+	if (!code && finding.kind == LODE_FINDING_READY) {
 		lode_finding_ready(&finding, work->chains->links, &findings->rows[finding.first_row], count);
+		finding.is_machine = lode_finding_is_machine(&finding, work->area);
+	}
 	if (!code)
 		code = set_id(work, work->groups[finding.chain], &finding);
 	if (!code)
@@ -448,7 +458,7 @@ static int compare_frames(const void *left, const void *right)
 /* The rows of one group. */
 static int add_findings(struct work *work, struct lode_chain_row *rows, size_t count)
 {
-	int ready = work->chains->links[rows[0].chain].state == LODE_STATE_READY, code;
+	int ready = is_ready(work, rows[0].chain), code;
 
 	work->placed_count = 0;
 	code = ready ? keep_rows(work, rows, count, LODE_NONE) : place_rows(work, rows, count, 0);
@@ -535,15 +545,6 @@ static int add_groups(struct work *work)
 	return code;
 }
 
-static int compare_findings(const void *left, const void *right)
-{
-	const struct lode_finding *a = left, *b = right;
-
-	if (a->cost != b->cost)
-		return a->cost > b->cost ? -1 : 1;
-	return strcmp(a->id, b->id);
-}
-
 int lode_findings_make(struct lode_findings *findings, const struct lode_area *area,
 		       const struct lode_idle_stacks *idle, double least)
 {
@@ -562,7 +563,7 @@ int lode_findings_make(struct lode_findings *findings, const struct lode_area *a
 	if (!code)
 		code = lode_finding_processes(findings, area);
 	if (!code)
-		qsort(findings->items, findings->count, sizeof(*findings->items), compare_findings);
+		lode_findings_sort(findings, area);
 	lode_finding_places_release(&work.places);
 	lode_strings_release(&work.keys);
 	lode_free(work.groups);

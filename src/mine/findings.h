@@ -1,6 +1,6 @@
 /*
  * Findings: where the time of the symptoms went, in a few disjoint parts, largest first. Without
- * symptoms, where all threads spent theirs.
+ * symptoms, where all threads spent theirs, with who kept them waiting.
  *
  * A finding is all time with the same beginning and end of its chain (scope/chains.h): who waits, for
  * what, and which thread in which state the time went to in the end. So the shares of findings add up
@@ -11,6 +11,10 @@
  * it; in a library, of a caller that divides its time between two functions, that caller. Where stacks lead, from their root on along the costliest function, to two functions or more that each have a
  * quarter of all time, these are findings by themselves. Functions of the system's libraries and of the kernel are no
  * places, unless there is nothing else: they are listed with what the place calls.
+ *
+ * That threads were ready while several programs that were not recorded had the processors is about the machine, not about
+ * what was recorded: everything takes longer there by as much. Such findings stand behind all others, for a line of their
+ * own. That one program takes the processor away, recorded threads do, or a quota does, is a finding as others are.
  */
 #ifndef LODE_MINE_FINDINGS_H
 #define LODE_MINE_FINDINGS_H
@@ -37,7 +41,9 @@ struct lode_finding_callee {
 struct lode_finding {
 	char id[LODE_ID];
 	enum lode_finding_kind kind;
-	uint32_t chain;      /* the costliest: number of its last link */
+	int is_machine;      /* ready on a busy machine (below) */
+	uint32_t chain;      /* the costliest: number of its last link, */
+	uint64_t chain_cost; /* and how much of the finding it has */
 	uint32_t frame;      /* its place; LODE_NONE: unknown */
 	uint64_t cost;       /* ns */
 	uint64_t place_cost; /* of it at the place, and in what that calls */
@@ -47,15 +53,17 @@ struct lode_finding {
 	uint32_t behind; /* ready: a link whose holder had the processor longest; LODE_NONE: nobody is known, */
 	uint64_t behind_cost; /* and for how much of the finding */
 	uint32_t crowd; /* ready: a link whose thread was woken with others (scope/crowds.h); LODE_NONE: none, */
-	uint64_t crowd_cost;   /* and how much of the finding the like have */
-	uint32_t context;      /* string: the request or query that most of it belongs to; 0: none is known, */
-	uint64_t context_cost; /* and how much does */
+	uint64_t crowd_cost;    /* and how much of the finding the like have */
+	uint64_t recorded_cost; /* ready: while recorded threads had the processor */
+	uint32_t context;       /* string: the request or query that most of it belongs to; 0: none is known, */
+	uint64_t context_cost;  /* and how much does */
 	uint64_t events;
 	uint64_t symptoms; /* that have some of it; without symptoms 0 */
 	uint64_t streams;
 	uint64_t hosts;
 	size_t first_row; /* its rows in the list of all findings' */
 	size_t row_count;
+	int comes_last; /* it is what a GPU ran, which is not why it was idle */
 };
 
 /* What the threads of processes of one name did: of the symptoms' time, or without symptoms of all. */
@@ -66,10 +74,12 @@ struct lode_finding_process {
 };
 
 struct lode_findings {
-	struct lode_finding *items; /* by cost, largest first */
+	/* By cost, largest first; what GPUs ran comes last, and behind `count` are those of a busy machine. */
+	struct lode_finding *items;
 	size_t count;
+	size_t machine_count;                   /* of these; 0 where there are no others */
 	uint64_t total;                         /* ns: the symptoms' lengths, or all that threads did */
-	uint64_t explained;                     /* of it in `items` */
+	uint64_t explained;                     /* of it in `items`, with those of a busy machine */
 	uint64_t small;                         /* of it in findings that are too small to be listed */
 	struct lode_finding_process *processes; /* those with most time that counts first */
 	size_t process_count;

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sums fit 64 bits for so many members. */
+/* With at most this many members sums fit into 64 bits. */
 #define LODE_LINKAGE_MEMBERS 131072
 
 /* A similar member. */

@@ -161,7 +161,7 @@ static int put_frames_in_order(struct lode_patterns *patterns)
 	return 0;
 }
 
-/* Every so many comparisons the progress callback is asked whether to go on. */
+/* Comparisons between two calls of the progress callback, which may stop the work. */
 static int is_time_to_stop(struct chains *chains, const struct lode_progress *progress, size_t done, size_t all)
 {
 	if (chains->compared < COMPARISONS_BETWEEN_WORDS)

@@ -363,9 +363,13 @@ static int order_patterns(struct measuring *measuring)
 
 /* ---- clusters in order ---- */
 
-static uint64_t metric(const struct lode_metrics *metrics, enum lode_rank rank)
+static uint64_t metric(const struct lode_mined_group *group, enum lode_rank rank)
 {
+	const struct lode_metrics *metrics = &group->metrics;
+
 	switch (rank) {
+	case LODE_RANK_GAIN:
+		return group->gain;
 	case LODE_RANK_STREAMS:
 		return metrics->streams;
 	case LODE_RANK_EVENTS:
@@ -387,13 +391,13 @@ static int compare_clusters(const void *a, const void *b, void *context)
 {
 	const struct cluster_order *order = context;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	const struct lode_metrics *x = &order->mined->cluster_groups[left].metrics;
-	const struct lode_metrics *y = &order->mined->cluster_groups[right].metrics;
+	const struct lode_mined_group *x = &order->mined->cluster_groups[left];
+	const struct lode_mined_group *y = &order->mined->cluster_groups[right];
 
 	if (metric(x, order->rank) != metric(y, order->rank))
 		return metric(x, order->rank) < metric(y, order->rank) ? 1 : -1;
-	if (x->cost != y->cost)
-		return x->cost < y->cost ? 1 : -1;
+	if (x->metrics.cost != y->metrics.cost)
+		return x->metrics.cost < y->metrics.cost ? 1 : -1;
 	return left < right ? -1 : left > right;
 }
 
@@ -411,7 +415,7 @@ static int permute(void *items, const uint32_t *order, size_t count, size_t size
 	return 0;
 }
 
-static int sort_clusters(struct lode_mined *mined, enum lode_rank rank)
+int lode_mined_rank(struct lode_mined *mined, enum lode_rank rank)
 {
 	struct cluster_order context = { mined, rank };
 	size_t count = mined->clusters.count;
@@ -516,7 +520,7 @@ static int rank_clusters(struct measuring *measuring)
 	if (!mined->cluster_groups || !mined->common || !mined->common_length)
 		return LODE_SYSTEM;
 	code = measure_all(measuring, count, measure_cluster);
-	return code ? code : sort_clusters(mined, measuring->options->rank);
+	return code ? code : lode_mined_rank(mined, measuring->options->rank);
 }
 
 /* ---- the whole ---- */

@@ -42,6 +42,8 @@ struct lode_mined_group {
 	char id[LODE_ID]; /* from its frames: the same pattern has the same id in every run */
 	struct lode_metrics metrics;
 	struct lode_shares shares; /* by stream; clusters only */
+	uint64_t gain;             /* ns that fixing it gains, where that was made (gain.h); clusters only, */
+	uint32_t gain_target;      /* as is the number of its target there plus one; 0: it was not */
 };
 
 /* Nanoseconds that each step took. */
@@ -75,6 +77,8 @@ int lode_mine_impact(const char *text, size_t streams, uint64_t *threshold, stru
 int lode_mine(const struct lode_area *area, const struct lode_mine_options *options, struct lode_mined *mined,
 	      struct lode_error *error);
 void lode_mined_release(struct lode_mined *mined);
+/* Puts the clusters into another order. Returns 0 or LODE_SYSTEM. */
+int lode_mined_rank(struct lode_mined *mined, enum lode_rank rank);
 
 /* The id of a sequence of frames: of their texts, so that it does not depend on numbers. 0 or LODE_SYSTEM. */
 int lode_sequence_id(const struct lode_frames *frames, const uint32_t *sequence, uint32_t length, char id[LODE_ID]);

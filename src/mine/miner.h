@@ -20,7 +20,7 @@ struct lode_miner_input {
 	uint64_t threshold;    /* at least 1 */
 	uint32_t min_length;   /* shorter patterns are left out of the result; 0 or 1: none are */
 	uint32_t max_length;   /* patterns up to this length are looked for, maximal among those; 0: no limit */
-	uint64_t max_patterns; /* stop when so many were found, 0: no limit */
+	uint64_t max_patterns; /* stop after this many; 0: no limit */
 	unsigned jobs;         /* 0: one per processor */
 	const struct lode_progress *progress;
 	/*

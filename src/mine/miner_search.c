@@ -52,7 +52,7 @@
 #define WORK_OF_A_PREFIX     128
 /* Nodes looked at between two gifts to other threads. */
 #define WORK_BETWEEN_SHARES 20000u
-/* Prefixes of so many steps are divided among parts. */
+/* Prefixes of this many steps are divided among parts. */
 #define SHARED_STEPS 2
 /* Visited prefixes that are kept, in all threads together: 128 MiB. */
 #define SEEN_LIMIT (4u << 20)

@@ -34,7 +34,7 @@ struct lode_pattern_costs {
 
 const char *lode_rank_name(enum lode_rank rank)
 {
-	static const char *const names[LODE_RANKS] = { "total", "streams", "events", "average" };
+	static const char *const names[LODE_RANKS] = { "total", "streams", "events", "average", "gain" };
 
 	return (unsigned)rank < LODE_RANKS ? names[rank] : "unknown";
 }

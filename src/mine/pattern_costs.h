@@ -14,10 +14,11 @@ enum lode_rank {
 	LODE_RANK_STREAMS,
 	LODE_RANK_EVENTS,
 	LODE_RANK_AVERAGE,
+	LODE_RANK_GAIN, /* what fixing it would gain (gain.h), where that was made; then by cost */
 	LODE_RANKS,
 };
 
-/* "total", "streams", "events", "average". */
+/* "total", "streams", "events", "average", "gain". */
 const char *lode_rank_name(enum lode_rank rank);
 
 struct lode_metrics {

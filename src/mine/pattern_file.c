@@ -248,6 +248,22 @@ static int copy_text(struct parser *parser, struct piece value, const char **cop
 	return *copy ? 0 : lode_fail_memory(parser->error);
 }
 
+/* One more note of the group. */
+static int add_note(struct parser *parser, struct piece value, const char **newest)
+{
+	struct lode_pattern_file *file = parser->file;
+	struct lode_pattern_group *group = current_group(parser);
+	int code = copy_text(parser, value, newest);
+
+	if (code)
+		return code;
+	if (!group->note_count++)
+		group->first_note = file->note_count;
+	return LODE_APPEND(file->notes, file->note_count, file->note_capacity, *newest) < 0
+		       ? lode_fail_memory(parser->error)
+		       : 0;
+}
+
 static int is_word(struct piece piece, const char *word)
 {
 	return piece.size == strlen(word) && memcmp(piece.at, word, piece.size) == 0;
@@ -311,15 +327,17 @@ static int set_time(struct parser *parser, struct piece value, const char **fiel
 struct attribute {
 	const char *keyword;
 	size_t offset; /* of its field in a group */
+	int repeats;   /* a group may have several */
 	int (*set)(struct parser *parser, struct piece value, const char **field);
 };
 
 static const struct attribute attributes[] = {
-	{ "bug", offsetof(struct lode_pattern_group, bug), copy_text },
-	{ "state", offsetof(struct lode_pattern_group, state), set_state },
-	{ "since", offsetof(struct lode_pattern_group, since), set_time },
-	{ "kind", offsetof(struct lode_pattern_group, kind), set_kind },
-	{ "made", offsetof(struct lode_pattern_group, made), set_time },
+	{ "bug", offsetof(struct lode_pattern_group, bug), 0, copy_text },
+	{ "state", offsetof(struct lode_pattern_group, state), 0, set_state },
+	{ "since", offsetof(struct lode_pattern_group, since), 0, set_time },
+	{ "kind", offsetof(struct lode_pattern_group, kind), 0, set_kind },
+	{ "made", offsetof(struct lode_pattern_group, made), 0, set_time },
+	{ "note", offsetof(struct lode_pattern_group, note), 1, add_note },
 };
 
 #define ATTRIBUTES (sizeof(attributes) / sizeof(attributes[0]))
@@ -344,7 +362,7 @@ static int set_attribute(struct parser *parser, const struct attribute *attribut
 		return FAIL(parser, "'%s' comes after a pattern; move it up below '%s'", attribute->keyword,
 			    group->type);
 	field = (const char **)((char *)group + attribute->offset);
-	if (*field)
+	if (*field && !attribute->repeats)
 		return FAIL(parser, "a second '%s' for one %s; leave one out", attribute->keyword, group->type);
 	if (!value.size)
 		return FAIL(parser, "'%s' needs a value after it", attribute->keyword);
@@ -389,7 +407,7 @@ static int parse_keyword(struct parser *parser, struct piece word, struct piece 
 		return FAIL(parser,
 			    "'%.*s' is not a keyword; indent frames with a tab, or write signature, cluster, "
 			    "pattern, "
-			    "bug, state, since, kind or made",
+			    "bug, state, since, kind, made or note",
 			    shown(word), word.at);
 	if (!type && rest.size)
 		return FAIL(parser, "'%.*s' after 'pattern'; write the frames below it, one per line", shown(rest),
@@ -538,59 +556,8 @@ int lode_pattern_file_read_own(struct lode_pattern_file *file, const char *path,
 void lode_pattern_file_release(struct lode_pattern_file *file)
 {
 	lode_free(file->groups);
+	lode_free(file->notes);
 	lode_patterns_release(&file->patterns);
 	lode_arena_release(&file->arena);
 	memset(file, 0, sizeof(*file));
-}
-
-/* ---- writing ---- */
-
-static void write_byte(struct lode_buffer *buffer, unsigned char byte, int at_an_end, int first)
-{
-	if (byte == '\\')
-		lode_buffer_text(buffer, "\\\\");
-	else if (byte == '\n')
-		lode_buffer_text(buffer, "\\n");
-	else if (byte == '\t')
-		lode_buffer_text(buffer, "\\t");
-	else if (byte < ' ' || byte == 0x7f || (byte == ' ' && at_an_end) || (byte == '#' && first))
-		lode_buffer_print(buffer, "\\x%02x", byte);
-	else
-		lode_buffer_byte(buffer, (char)byte);
-}
-
-static void write_text(struct lode_buffer *buffer, const char *text, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		write_byte(buffer, (unsigned char)text[i], i == 0 || i + 1 == size, i == 0);
-	lode_buffer_byte(buffer, '\n');
-}
-
-void lode_pattern_line_write(const char *keyword, const char *value, struct lode_buffer *buffer)
-{
-	if (!value || !*value)
-		return;
-	lode_buffer_text(buffer, keyword);
-	lode_buffer_byte(buffer, ' ');
-	write_text(buffer, value, strlen(value));
-}
-
-void lode_pattern_write(const struct lode_patterns *patterns, size_t i, const struct lode_frames *frames,
-			struct lode_buffer *buffer)
-{
-	const uint32_t *sequence = lode_pattern_frames(patterns, i);
-	struct lode_buffer text = { 0 };
-
-	lode_buffer_text(buffer, "pattern\n");
-	for (uint32_t k = 0; k < patterns->items[i].length; k++) {
-		lode_buffer_clear(&text);
-		lode_frames_text(frames, sequence[k], &text);
-		if (!text.size)
-			lode_buffer_byte(&text, '!'); /* a function without a name in no module */
-		lode_buffer_byte(buffer, '\t');
-		if (!text.failed)
-			write_text(buffer, text.bytes, text.size);
-		buffer->failed |= text.failed;
-	}
-	lode_buffer_release(&text);
 }

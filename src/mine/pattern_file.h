@@ -9,6 +9,7 @@
  *	since 2026-02-01T12:00:00Z
  *	kind wait
  *	made 2026-01-31T12:00:00Z
+ *	note 2026-02-03: only where the antivirus scans the folder
  *	pattern
  *		app!main
  *		app!GetHashCode
@@ -39,18 +40,24 @@ struct lode_pattern_group {
 	const char *kind;  /* "run", "wait"; NULL: either */
 	const char *since; /* when it came into its state: UTC, as 2026-01-31T12:00:00Z */
 	const char *made;  /* the same */
-	size_t first;      /* of its patterns in `patterns` */
-	size_t count;      /* at least 1 */
-	unsigned line;     /* where it begins */
-	unsigned unused;   /* 0 */
-	size_t start;      /* its bytes in the text, from its first line */
-	size_t end;        /* to behind its last frame's line; comments behind that belong to what follows */
+	const char *note;  /* its last one */
+	size_t first_note; /* of its notes in `notes` */
+	size_t note_count;
+	size_t first;    /* of its patterns in `patterns` */
+	size_t count;    /* at least 1 */
+	unsigned line;   /* where it begins */
+	unsigned unused; /* 0 */
+	size_t start;    /* its bytes in the text, from its first line */
+	size_t end;      /* to behind its last frame's line; comments behind that belong to what follows */
 };
 
 struct lode_pattern_file {
 	struct lode_pattern_group *groups;
 	size_t count;
 	size_t capacity;
+	const char **notes; /* what people wrote about groups, the newest last */
+	size_t note_count;
+	size_t note_capacity;
 	struct lode_patterns patterns; /* frames of the caller's lode_frames; cost 0 */
 	struct lode_arena arena;
 };

@@ -47,6 +47,34 @@ void lode_signature_text_set(const char *text, size_t size, const struct lode_pa
 	lode_buffer_add(result, text + behind, size - behind);
 }
 
+void lode_signature_text_drop(const char *text, size_t size, const struct lode_pattern_group *group,
+			      const char *keyword, struct lode_buffer *result)
+{
+	size_t at = group->start;
+
+	lode_buffer_add(result, text, at);
+	while (at < group->end && !begins_with(text, size, at, "pattern")) {
+		size_t next = line_end(text, size, at);
+
+		if (!begins_with(text, size, at, keyword))
+			lode_buffer_add(result, text + at, next - at);
+		at = next;
+	}
+	lode_buffer_add(result, text + at, size - at);
+}
+
+void lode_signature_text_insert(const char *text, size_t size, const struct lode_pattern_group *group,
+				const struct lode_buffer *lines, struct lode_buffer *result)
+{
+	size_t at = group->start;
+
+	while (at < group->end && !begins_with(text, size, at, "pattern"))
+		at = line_end(text, size, at);
+	lode_buffer_add(result, text, at);
+	add_lines(lines, result);
+	lode_buffer_add(result, text + at, size - at);
+}
+
 void lode_signature_text_extend(const char *text, size_t size, const struct lode_pattern_group *group,
 				const struct lode_buffer *lines, struct lode_buffer *result)
 {

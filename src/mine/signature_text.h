@@ -13,6 +13,12 @@
  * value, none. */
 void lode_signature_text_set(const char *text, size_t size, const struct lode_pattern_group *group,
 			     const char *keyword, const char *value, struct lode_buffer *result);
+/* Without the lines that begin with `keyword`, before the group's first pattern. */
+void lode_signature_text_drop(const char *text, size_t size, const struct lode_pattern_group *group,
+			      const char *keyword, struct lode_buffer *result);
+/* `lines` before the group's first pattern. */
+void lode_signature_text_insert(const char *text, size_t size, const struct lode_pattern_group *group,
+				const struct lode_buffer *lines, struct lode_buffer *result);
 /* `lines` behind the group's last pattern. */
 void lode_signature_text_extend(const char *text, size_t size, const struct lode_pattern_group *group,
 				const struct lode_buffer *lines, struct lode_buffer *result);

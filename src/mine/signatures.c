@@ -170,6 +170,7 @@ static void compose_text(struct desk *desk)
 		lode_pattern_line_write("since", row->since, &desk->text);
 		lode_pattern_line_write("kind", row->kind, &desk->text);
 		lode_pattern_line_write("made", row->made, &desk->text);
+		lode_buffer_text(&desk->text, row->notes);
 		lode_buffer_text(&desk->text, row->patterns);
 	}
 }
@@ -263,7 +264,12 @@ static const char *or_empty(const char *text)
 	return text ? text : "";
 }
 
-/* The patterns of a group as the catalogue keeps them. */
+/* What the catalogue keeps of a group as pattern files have it. */
+struct texts {
+	struct lode_buffer patterns;
+	struct lode_buffer notes;
+};
+
 static void write_patterns(const struct desk *desk, const struct lode_pattern_group *group,
 			   struct lode_buffer *patterns)
 {
@@ -293,7 +299,15 @@ static void set_times(const struct desk *desk, const struct lode_pattern_group *
 		row->since = row->made;
 }
 
-static int take_over_group(struct desk *desk, size_t place, int64_t *newest, struct lode_buffer *patterns,
+static void write_notes(const struct desk *desk, const struct lode_pattern_group *group, struct lode_buffer *notes)
+{
+	lode_buffer_clear(notes);
+	for (size_t i = 0; i < group->note_count; i++)
+		lode_pattern_line_write("note", desk->file.notes[group->first_note + i], notes);
+	lode_buffer_byte(notes, '\0');
+}
+
+static int take_over_group(struct desk *desk, size_t place, int64_t *newest, struct texts *texts,
 			   struct lode_error *error)
 {
 	const struct lode_pattern_group *group = &desk->file.groups[place];
@@ -306,12 +320,14 @@ static int take_over_group(struct desk *desk, size_t place, int64_t *newest, str
 	};
 	int code = 0;
 
-	write_patterns(desk, group, patterns);
-	if (patterns->failed)
+	write_patterns(desk, group, &texts->patterns);
+	write_notes(desk, group, &texts->notes);
+	if (texts->patterns.failed || texts->notes.failed)
 		return lode_fail_memory(error);
-	row.patterns = patterns->bytes;
+	row.patterns = texts->patterns.bytes;
+	row.notes = texts->notes.bytes;
 	set_times(desk, group, old, &row);
-	if (old && is_same(old, group, patterns))
+	if (old && is_same(old, group, &texts->patterns))
 		row.id = old->id;
 	else
 		row.id = ++*newest;
@@ -333,7 +349,7 @@ static int64_t newest_id(const struct desk *desk)
 /* Brings the rows in line with the text; the catalogue is locked. */
 static int take_over(struct desk *desk, struct lode_error *error)
 {
-	struct lode_buffer patterns = { 0 };
+	struct texts texts = { 0 };
 	int64_t newest = newest_id(desk);
 	int code = 0;
 
@@ -344,10 +360,11 @@ static int take_over(struct desk *desk, struct lode_error *error)
 		if (!group_named(desk, desk->rows.items[i].name))
 			code = lode_catalogue_remove_signature(desk->catalogue, desk->rows.items[i].id, error);
 	for (size_t i = 0; !code && i < desk->file.count; i++)
-		code = take_over_group(desk, i, &newest, &patterns, error);
+		code = take_over_group(desk, i, &newest, &texts, error);
 	if (!code)
 		code = lode_catalogue_put_signature_file(desk->catalogue, desk->digest, newest, error);
-	lode_buffer_release(&patterns);
+	lode_buffer_release(&texts.patterns);
+	lode_buffer_release(&texts.notes);
 	return code;
 }
 
@@ -405,6 +422,20 @@ static unsigned kinds_of(const char *kind)
 	return 1u << (strcmp(kind, "run") == 0 ? LODE_RUN : LODE_WAIT);
 }
 
+static int load_notes(const struct desk *desk, const struct lode_pattern_group *group,
+		      struct lode_signatures *signatures, struct lode_signature *signature)
+{
+	signature->notes = lode_arena_alloc(&signatures->arena, group->note_count * sizeof(*signature->notes));
+	for (; signature->notes && signature->note_count < group->note_count; signature->note_count++) {
+		const char *note = keep(signatures, desk->file.notes[group->first_note + signature->note_count]);
+
+		if (!note)
+			return LODE_SYSTEM;
+		signature->notes[signature->note_count] = note;
+	}
+	return signature->notes ? 0 : LODE_SYSTEM;
+}
+
 static int load_group(struct desk *desk, size_t i, struct lode_signatures *signatures, struct lode_buffer *patterns)
 {
 	const struct lode_pattern_group *group = &desk->file.groups[i];
@@ -434,7 +465,9 @@ static int load_group(struct desk *desk, size_t i, struct lode_signatures *signa
 		memcpy(signature->cost, row->cost, sizeof(signature->cost));
 	}
 	signatures->kept &= signature->id != 0;
-	return signature->name && signature->bug && signature->since && signature->made ? 0 : LODE_SYSTEM;
+	if (!signature->name || !signature->bug || !signature->since || !signature->made)
+		return LODE_SYSTEM;
+	return load_notes(desk, group, signatures, signature);
 }
 
 /* Moves the working set into the result. */
@@ -536,6 +569,35 @@ static void add_pattern_lines(const struct lode_signature_change *change, struct
 		lode_pattern_write(change->patterns, i, change->frames, lines);
 }
 
+/* A note with the day it was written. */
+static void write_note(const struct desk *desk, const char *note, struct lode_buffer *lines)
+{
+	char *dated = note && *note ? lode_format("%.10s: %s", desk->now, note) : NULL;
+
+	lines->failed |= note && *note && !dated;
+	lode_pattern_line_write("note", dated, lines);
+	lode_free(dated);
+}
+
+static int add_note(struct desk *desk, const struct lode_signature_change *change, struct lode_error *error)
+{
+	struct lode_buffer lines = { 0 }, edited = { 0 };
+
+	write_note(desk, change->note, &lines);
+	lode_signature_text_insert(text_of(desk), desk->text.size, group_named(desk, change->name), &lines,
+				   &edited);
+	lode_buffer_release(&lines);
+	return replace_text(desk, &edited, error);
+}
+
+static int remove_notes(struct desk *desk, const struct lode_signature_change *change, struct lode_error *error)
+{
+	struct lode_buffer edited = { 0 };
+
+	lode_signature_text_drop(text_of(desk), desk->text.size, group_named(desk, change->name), "note", &edited);
+	return replace_text(desk, &edited, error);
+}
+
 static int make(struct desk *desk, const struct lode_signature_change *change, struct lode_error *error)
 {
 	struct lode_buffer lines = { 0 }, edited = { 0 };
@@ -554,6 +616,7 @@ static int make(struct desk *desk, const struct lode_signature_change *change, s
 	if (change->kind && strcmp(change->kind, "any") != 0)
 		lode_pattern_line_write("kind", change->kind, &lines);
 	lode_pattern_line_write("made", desk->now, &lines);
+	write_note(desk, change->note, &lines);
 	add_pattern_lines(change, &lines);
 	lode_signature_text_append(text_of(desk), desk->text.size, &lines, &edited);
 	lode_buffer_release(&lines);
@@ -593,6 +656,8 @@ static int change_group(struct desk *desk, const struct lode_signature_change *c
 	if (!code && change->kind)
 		code = set_line(desk, change->name, "kind", strcmp(change->kind, "any") == 0 ? "" : change->kind,
 				error);
+	if (!code && change->note)
+		code = *change->note ? add_note(desk, change, error) : remove_notes(desk, change, error);
 	return code ? code : add_patterns(desk, change, error);
 }
 

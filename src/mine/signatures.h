@@ -36,6 +36,8 @@ struct lode_signature {
 	const char *bug;   /* "" none */
 	const char *since; /* when it came into its state */
 	const char *made;
+	const char **notes; /* what people wrote about it, the newest last */
+	size_t note_count;
 	enum lode_signature_state state;
 	unsigned kinds; /* 1 << LODE_RUN | 1 << LODE_WAIT: events it can match */
 	size_t first;   /* of its patterns in `patterns` */
@@ -99,6 +101,7 @@ struct lode_signature_change {
 	const char *bug;                      /* NULL: as it was; "": none */
 	const char *state;                    /* NULL: as it was; new ones are open */
 	const char *kind;                     /* NULL: as it was; "run", "wait", "any" */
+	const char *note;                     /* NULL: none; added with today's date; "": all are removed */
 	const struct lode_patterns *patterns; /* over `frames`; NULL: none */
 	const struct lode_frames *frames;
 };

@@ -14,7 +14,7 @@
 
 #define LODE_SUB_UNITS 720720u
 
-/* Sub of two names with so many words in total and so many in common, in units. */
+/* Sub of two names by how many words they have in total and in common, in units. */
 static inline uint32_t lode_sub_units(uint64_t words, uint64_t common)
 {
 	return words ? (uint32_t)(((words - 2 * common) * LODE_SUB_UNITS + words / 2) / words) : LODE_SUB_UNITS;

@@ -35,6 +35,12 @@ static void make_measured(const struct lode_search *search, uint32_t id, struct 
 		lode_hunt_measured(experiment_of(search, id), text);
 }
 
+static void make_value(const struct lode_search *search, uint32_t id, struct lode_buffer *text)
+{
+	if (experiment_of(search, id)->runs)
+		lode_hunt_value(experiment_of(search, id)->hypothesis, experiment_of(search, id)->value, text);
+}
+
 static void make_threshold(const struct lode_search *search, uint32_t id, struct lode_buffer *text)
 {
 	lode_hunt_value(experiment_of(search, id)->hypothesis, experiment_of(search, id)->threshold, text);
@@ -55,6 +61,11 @@ static int write_measured(const struct lode_written *self, struct lode_json *jso
 	return write_words(self, json, make_measured);
 }
 
+static int write_value(const struct lode_written *self, struct lode_json *json)
+{
+	return write_words(self, json, make_value);
+}
+
 static int write_threshold(const struct lode_written *self, struct lode_json *json)
 {
 	return write_words(self, json, make_threshold);
@@ -63,11 +74,17 @@ static int write_threshold(const struct lode_written *self, struct lode_json *js
 /* What the text calls each experiment, by number. */
 static int make_words(const struct lode_list *list, size_t i, void *item)
 {
+	const struct lode_experiment *experiment = experiment_of(list->from, (uint32_t)i);
+	const char *origin = lode_hunt_origin(experiment->origin);
+
 	*(struct lode_hunt_words *)item = (struct lode_hunt_words){
 		.step = { .write = write_step, .from = list->from, .first = i },
 		.focus = { .write = write_focus, .from = list->from, .first = i },
 		.measured = { .write = write_measured, .from = list->from, .first = i },
+		.value = { .write = write_value, .from = list->from, .first = i },
 		.threshold = { .write = write_threshold, .from = list->from, .first = i },
+		.claim = lode_hunt_claim(experiment->hypothesis),
+		.origin = origin ? origin : "",
 	};
 	return 1;
 }

@@ -5,7 +5,7 @@
  */
 #include "page/page.h"
 
-#include "page/html.h"
+#include "base/markup.h"
 
 #include <string.h>
 #include <zlib.h>
@@ -35,7 +35,7 @@ void lode_page_policy(struct lode_buffer *policy)
 	lode_buffer_add(policy, start ? start : "", start ? strcspn(start, "\"") : 0);
 }
 
-void lode_page_index_begin(struct lode_page_index *index, const char *title, const char *api)
+void lode_page_index_begin(struct lode_page_index *index, const char *title, const char *api, const char *symptom)
 {
 	memset(index, 0, sizeof(*index));
 	index->json = (struct lode_json){ .buffer = &index->text };
@@ -44,6 +44,8 @@ void lode_page_index_begin(struct lode_page_index *index, const char *title, con
 	lode_json_key_text(&index->json, "version", "lode " LODE_VERSION);
 	if (api)
 		lode_json_key_text(&index->json, "api", api);
+	if (symptom)
+		lode_json_key_text(&index->json, "symptom", symptom);
 	lode_json_key_array(&index->json, "blocks");
 }
 
@@ -85,7 +87,7 @@ void lode_page_begin_with(struct lode_buffer *page, const char *title, const str
 	const char *after_index = index_mark + strlen(INDEX_MARK);
 
 	lode_buffer_add(page, lode_page_template, (size_t)(title_mark - lode_page_template));
-	lode_html_text(page, title, strlen(title));
+	lode_markup_text(page, title, strlen(title));
 	lode_buffer_add(page, after_title, (size_t)(index_mark - after_title));
 	write_index(page, &index->text);
 	lode_buffer_add(page, after_index, (size_t)(strstr(after_index, DATA_MARK) - after_index));
@@ -95,7 +97,7 @@ void lode_page_begin(struct lode_buffer *page, const char *title)
 {
 	struct lode_page_index index;
 
-	lode_page_index_begin(&index, title, NULL);
+	lode_page_index_begin(&index, title, NULL, NULL);
 	lode_page_index_end(&index);
 	lode_page_begin_with(page, title, &index);
 	lode_page_index_release(&index);

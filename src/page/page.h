@@ -20,8 +20,11 @@ struct lode_page_index {
 	struct lode_json json;
 };
 
-/* `title` is plain text; `api` the address that blocks are fetched from, NULL when they are in the page. */
-void lode_page_index_begin(struct lode_page_index *index, const char *title, const char *api);
+/*
+ * `title` is plain text; `api` the address that blocks are fetched from, NULL when they are in the page; `symptom` the rule
+ * that the page asks with at first, or NULL.
+ */
+void lode_page_index_begin(struct lode_page_index *index, const char *title, const char *api, const char *symptom);
 /* Names a block that can be fetched. */
 void lode_page_index_block(struct lode_page_index *index, const char *name);
 void lode_page_index_end(struct lode_page_index *index);

@@ -5,25 +5,28 @@
 #include "page/stream_page.h"
 
 #include "page/page_stacks.h"
+#include "page/wait_causes.h"
 #include "result/column_heads.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The events of one type in the order of the page: by thread, then by time. */
+/* The events of one type in the order of the page: by thread, then by time. Of calls only preemptions. */
 struct order {
 	uint32_t *first;  /* of thread i; one more than threads */
 	uint32_t *events; /* which event is at a place */
-	uint32_t *places; /* and where an event is */
+	uint32_t *places; /* and where an event is; LODE_NONE: the page does not have it */
+	size_t count;
 };
 
 struct writing {
 	struct lode_scope_report *report;
 	struct lode_page_columns columns;
-	struct order orders[LODE_EVENT_TYPES]; /* of runs and waits */
-	uint32_t *threads;                     /* the first thread of the same tid */
-	uint64_t start;                        /* what times count from */
+	struct order orders[LODE_EVENT_TYPES];
+	struct lode_page_causes causes;
+	uint32_t *threads; /* the first thread of the same tid */
+	uint64_t start;    /* what times count from */
 	uint64_t span;
 	struct lode_page_stacks *shared; /* whose numbers stacks get; NULL: they keep their own */
 	struct lode_dictionary_map map;
@@ -43,6 +46,23 @@ static int find_threads(struct writing *writing)
 	return 0;
 }
 
+/* Makes room for the events of a type; other calls than preemptions get no place. */
+static int begin_order(struct order *order, const struct lode_page_causes *causes,
+		       const struct lode_stream *stream, enum lode_event_type type)
+{
+	size_t count = stream->events[type].count;
+
+	order->first = lode_calloc(stream->thread_count + 1, sizeof(*order->first));
+	order->events = lode_calloc(count + 1, sizeof(*order->events));
+	order->places = lode_calloc(count + 1, sizeof(*order->places));
+	if (!order->first || !order->events || !order->places)
+		return LODE_SYSTEM;
+	for (uint32_t i = 0; type == LODE_CALL && i < count; i++)
+		if (!lode_page_causes_preempted(causes, stream, i))
+			order->places[i] = LODE_NONE;
+	return 0;
+}
+
 /* Counting sort by thread; events are in order of time already. */
 static int find_order(struct writing *writing, enum lode_event_type type)
 {
@@ -51,21 +71,23 @@ static int find_order(struct writing *writing, enum lode_event_type type)
 	struct order *order = &writing->orders[type];
 	uint32_t *next = lode_calloc(stream->thread_count + 1, sizeof(*next));
 
-	order->first = lode_calloc(stream->thread_count + 1, sizeof(*order->first));
-	order->events = lode_calloc(events->count + 1, sizeof(*order->events));
-	order->places = lode_calloc(events->count + 1, sizeof(*order->places));
-	if (!next || !order->first || !order->events || !order->places) {
+	if (!next || begin_order(order, &writing->causes, stream, type) < 0) {
 		lode_free(next);
 		return lode_fail_memory(writing->error);
 	}
 	for (size_t i = 0; i < events->count; i++)
-		order->first[writing->threads[events->thread[i]] + 1]++;
+		if (order->places[i] != LODE_NONE)
+			order->first[writing->threads[events->thread[i]] + 1]++;
 	for (size_t i = 0; i < stream->thread_count; i++)
 		order->first[i + 1] += order->first[i];
+	order->count = order->first[stream->thread_count];
 	memcpy(next, order->first, stream->thread_count * sizeof(*next));
 	for (uint32_t i = 0; i < events->count; i++) {
-		uint32_t place = next[writing->threads[events->thread[i]]]++;
+		uint32_t place;
 
+		if (order->places[i] == LODE_NONE)
+			continue;
+		place = next[writing->threads[events->thread[i]]]++;
 		order->events[place] = i;
 		order->places[i] = place;
 	}
@@ -78,7 +100,7 @@ static int find_order(struct writing *writing, enum lode_event_type type)
 static void put_times(struct writing *writing, enum lode_event_type type, const char *name, const uint64_t *values,
 		      uint64_t start)
 {
-	size_t count = writing->report->stream.events[type].count;
+	size_t count = writing->orders[type].count;
 	double *column = lode_page_columns_f64(&writing->columns, name, count);
 
 	for (size_t i = 0; column && i < count; i++)
@@ -88,7 +110,7 @@ static void put_times(struct writing *writing, enum lode_event_type type, const 
 static void put_numbers(struct writing *writing, enum lode_event_type type, const char *name,
 			const uint32_t *values)
 {
-	size_t count = writing->report->stream.events[type].count;
+	size_t count = writing->orders[type].count;
 	uint32_t *column = lode_page_columns_u32(&writing->columns, name, count);
 
 	for (size_t i = 0; column && i < count; i++)
@@ -97,7 +119,7 @@ static void put_numbers(struct writing *writing, enum lode_event_type type, cons
 
 static void put_stacks(struct writing *writing, enum lode_event_type type, const char *name, const uint32_t *values)
 {
-	size_t count = writing->report->stream.events[type].count;
+	size_t count = writing->orders[type].count;
 	uint32_t *column = lode_page_columns_u32(&writing->columns, name, count);
 
 	for (size_t i = 0; column && i < count; i++) {
@@ -116,16 +138,96 @@ static void put_firsts(struct writing *writing, enum lode_event_type type, const
 		memcpy(column, writing->orders[type].first, count * sizeof(*column));
 }
 
+/* Threads of events: the first ones of their tids. */
+static void put_threads(struct writing *writing, enum lode_event_type type, const char *name,
+			const uint32_t *values)
+{
+	size_t count = writing->orders[type].count;
+	uint32_t *column = lode_page_columns_u32(&writing->columns, name, count);
+
+	for (size_t i = 0; column && i < count; i++) {
+		uint32_t thread = values[writing->orders[type].events[i]];
+
+		column[i] = thread == LODE_NONE ? LODE_NONE : writing->threads[thread];
+	}
+}
+
+/* Instead of the waker of a wait that no thread ended: an interrupt did, or a timer. */
+#define INTERRUPT (LODE_NONE - 1)
+
 static void put_wakers(struct writing *writing)
 {
-	const struct lode_events *waits = &writing->report->stream.events[LODE_WAIT];
-	uint32_t *column = lode_page_columns_u32(&writing->columns, "wait_waker", waits->count);
+	const uint32_t *wakers = writing->report->stream.events[LODE_WAIT].waker;
+	size_t count = writing->orders[LODE_WAIT].count;
+	uint32_t *column = lode_page_columns_u32(&writing->columns, "wait_waker", count);
 
-	for (size_t i = 0; column && i < waits->count; i++) {
-		uint32_t waker = waits->waker[writing->orders[LODE_WAIT].events[i]];
+	for (size_t i = 0; column && i < count; i++) {
+		uint32_t wait = writing->orders[LODE_WAIT].events[i], thread = wakers[wait];
 
-		column[i] = waker == LODE_NONE ? LODE_NONE : writing->threads[waker];
+		if (lode_wake_ends_chain(writing->report->index, wait))
+			column[i] = INTERRUPT;
+		else
+			column[i] = thread == LODE_NONE ? LODE_NONE : writing->threads[thread];
 	}
+}
+
+/* CPUs, where any is known. */
+static void put_cpus(struct writing *writing, enum lode_event_type type, const char *name)
+{
+	const uint16_t *cpus = writing->report->stream.events[type].cpu;
+	size_t count = writing->orders[type].count, known = 0;
+	uint32_t *column;
+
+	for (size_t i = 0; cpus && i < count && !known; i++)
+		known = cpus[writing->orders[type].events[i]] != LODE_NO_CPU;
+	column = known ? lode_page_columns_u32(&writing->columns, name, count) : NULL;
+	for (size_t i = 0; column && i < count; i++) {
+		uint16_t cpu = cpus[writing->orders[type].events[i]];
+
+		column[i] = cpu == LODE_NO_CPU ? LODE_NONE : cpu;
+	}
+}
+
+/* Places of texts plus 1, where there are some. */
+static void put_texts(struct writing *writing, enum lode_event_type type, const char *name, const uint32_t *values,
+		      const struct lode_page_texts *texts)
+{
+	size_t count = writing->orders[type].count;
+	uint32_t *column = values && texts->count ? lode_page_columns_u32(&writing->columns, name, count) : NULL;
+
+	for (size_t i = 0; column && i < count; i++)
+		column[i] = texts->places[values[writing->orders[type].events[i]]];
+}
+
+/* What waits were for, who held it and who had the processor after them. */
+static void put_causes(struct writing *writing)
+{
+	const struct lode_events *waits = &writing->report->stream.events[LODE_WAIT];
+	const struct order *order = &writing->orders[LODE_WAIT];
+	uint8_t *states = lode_page_columns_u8(&writing->columns, "wait_state", order->count);
+
+	for (size_t i = 0; states && i < order->count; i++)
+		states[i] = writing->causes.states[order->events[i]];
+	put_texts(writing, LODE_WAIT, "wait_object", waits->object, &writing->causes.objects);
+	if (writing->causes.objects.count && writing->report->holders)
+		put_threads(writing, LODE_WAIT, "wait_holder", writing->report->holders);
+	put_texts(writing, LODE_WAIT, "wait_context", waits->context, &writing->causes.contexts);
+	if (writing->causes.behind[LODE_WAIT])
+		put_threads(writing, LODE_WAIT, "wait_behind", writing->causes.behind[LODE_WAIT]);
+}
+
+/* Preemptions: ready, but another thread had the processor. */
+static void put_preemptions(struct writing *writing)
+{
+	const struct lode_events *calls = &writing->report->stream.events[LODE_CALL];
+
+	put_times(writing, LODE_CALL, "ready_t", calls->t, writing->start);
+	put_times(writing, LODE_CALL, "ready_cost", calls->delay, 0);
+	put_stacks(writing, LODE_CALL, "ready_stack", calls->stack);
+	put_firsts(writing, LODE_CALL, "ready_first");
+	put_cpus(writing, LODE_CALL, "ready_cpu");
+	if (writing->causes.behind[LODE_CALL])
+		put_threads(writing, LODE_CALL, "ready_behind", writing->causes.behind[LODE_CALL]);
 }
 
 static void put_events(struct writing *writing)
@@ -137,6 +239,8 @@ static void put_events(struct writing *writing)
 	put_times(writing, LODE_RUN, "run_cost", runs->cost, 0);
 	put_stacks(writing, LODE_RUN, "run_stack", runs->stack);
 	put_firsts(writing, LODE_RUN, "run_first");
+	put_cpus(writing, LODE_RUN, "run_cpu");
+	put_texts(writing, LODE_RUN, "run_context", runs->context, &writing->causes.contexts);
 	put_times(writing, LODE_WAIT, "wait_t", waits->t, writing->start);
 	put_times(writing, LODE_WAIT, "wait_cost", waits->cost, 0);
 	put_times(writing, LODE_WAIT, "wait_delay", waits->delay, 0);
@@ -144,8 +248,11 @@ static void put_events(struct writing *writing)
 	put_stacks(writing, LODE_WAIT, "wait_waker_stack", waits->waker_stack);
 	put_wakers(writing);
 	put_firsts(writing, LODE_WAIT, "wait_first");
+	put_cpus(writing, LODE_WAIT, "wait_cpu");
+	put_causes(writing);
 	if (lode_events_thinned(waits))
 		put_numbers(writing, LODE_WAIT, "wait_weight", waits->weight);
+	put_preemptions(writing);
 }
 
 static size_t path_length(const struct lode_scope_report *report)
@@ -195,6 +302,7 @@ static void code_columns(struct lode_page_columns *columns)
 {
 	lode_page_columns_predict(columns, "run_t", "run_cost", NULL);
 	lode_page_columns_predict(columns, "wait_t", "wait_cost", "wait_delay");
+	lode_page_columns_predict(columns, "ready_t", "ready_cost", NULL);
 	lode_page_columns_predict(columns, "path_t", "path_cost", NULL);
 	lode_page_columns_code(columns);
 }
@@ -226,6 +334,28 @@ static int make_thread(const struct lode_list *list, size_t i, void *item)
 	return 1;
 }
 
+/* What a list of texts is made from. */
+struct text_source {
+	const struct writing *writing;
+	const struct lode_page_texts *texts;
+};
+
+static int make_text(const struct lode_list *list, size_t i, void *item)
+{
+	const struct text_source *source = list->from;
+
+	*(const char **)item =
+		lode_strings_get(&source->writing->report->dictionary.frames.strings, source->texts->strings[i]);
+	return 1;
+}
+
+static int make_state(const struct lode_list *list, size_t i, void *item)
+{
+	(void)list;
+	*(const char **)item = lode_state_key((enum lode_state)i);
+	return 1;
+}
+
 /* Called in order: paths follow one another in the columns. */
 static int make_symptom(const struct lode_list *list, size_t i, void *item)
 {
@@ -251,6 +381,8 @@ static void head_json(struct writing *writing, struct lode_buffer *buffer)
 	const struct lode_scope_report *report = writing->report;
 	const struct lode_frames *frames = &report->dictionary.frames;
 	struct lode_json json = { .buffer = buffer };
+	struct text_source objects = { writing, &writing->causes.objects };
+	struct text_source contexts = { writing, &writing->causes.contexts };
 	size_t parts_before = 0;
 	char start[24];
 	struct lode_stream_head head = {
@@ -262,6 +394,9 @@ static void head_json(struct writing *writing, struct lode_buffer *buffer)
 		.attributes = { .write = write_attributes, .from = &report->stream },
 		.threads = { report->stream.thread_count, &report->stream, 0, make_thread },
 		.symptoms = { report->count, writing, 0, make_symptom },
+		.states = { LODE_STATES, writing, 0, make_state },
+		.objects = { writing->causes.objects.count, &objects, 0, make_text },
+		.contexts = { writing->causes.contexts.count, &contexts, 0, make_text },
 	};
 
 	snprintf(start, sizeof(start), "%" PRIu64, writing->start);
@@ -278,17 +413,6 @@ static void head_json(struct writing *writing, struct lode_buffer *buffer)
 	lode_json_object_end(&json);
 }
 
-/* The page has no list of preemptions that parts could refer to. */
-static void leave_out_preemptions(struct lode_parts *parts)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < parts->count; i++)
-		if (parts->items[i].type != LODE_CALL)
-			parts->items[kept++] = parts->items[i];
-	parts->count = kept;
-}
-
 int lode_stream_page(struct lode_scope_report *report, struct lode_page_stacks *shared, struct lode_buffer *out,
 		     struct lode_error *error)
 {
@@ -297,14 +421,12 @@ int lode_stream_page(struct lode_scope_report *report, struct lode_page_stacks *
 	uint64_t last;
 	int code = find_threads(&writing);
 
-	for (size_t i = 0; i < report->count && !code; i++) {
+	for (size_t i = 0; i < report->count && !code; i++)
 		code = lode_scope_report_find(report, i, error);
-		leave_out_preemptions(&report->items[i].parts);
-	}
 	if (!code)
-		code = find_order(&writing, LODE_RUN);
-	if (!code)
-		code = find_order(&writing, LODE_WAIT);
+		code = lode_page_causes_make(&writing.causes, report, error);
+	for (enum lode_event_type type = LODE_RUN; type <= LODE_CALL && !code; type++)
+		code = find_order(&writing, type);
 	if (!code && shared)
 		code = lode_page_stacks_share(shared, &report->dictionary, &writing.map, error);
 	if (!code) {
@@ -324,6 +446,7 @@ int lode_stream_page(struct lode_scope_report *report, struct lode_page_stacks *
 		lode_free(writing.orders[type].events);
 		lode_free(writing.orders[type].places);
 	}
+	lode_page_causes_release(&writing.causes);
 	lode_free(writing.threads);
 	lode_dictionary_map_release(&writing.map);
 	return code;

@@ -8,6 +8,7 @@
 
 #include "base/starts_with.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,4 +104,67 @@ const char *lode_device_name(struct lode_device_names *names, uint32_t number)
 	if (!find_disk(device, number >> 20, number & 0xfffff))
 		find_mount(device, number >> 20, number & 0xfffff);
 	return device->name;
+}
+
+/* ---- the only disk ---- */
+
+/* Whether numbers `first` and `second`, from 0, of a file of /sys/block are not both 0. */
+static int is_more_than_nothing(const char *disk, const char *file, int first, int second)
+{
+	char path[PATH_MAX];
+	unsigned long long number, sum = 0;
+	FILE *opened;
+
+	snprintf(path, sizeof(path), "/sys/block/%s/%s", disk, file);
+	opened = fopen(path, "re"); /* from the kernel */
+	for (int i = 0; opened && i <= second && fscanf(opened, "%llu", &number) == 1; i++)
+		sum |= i == first || i == second ? number : 0;
+	if (opened)
+		fclose(opened);
+	return sum != 0;
+}
+
+/* Whether other disks are made of it. */
+static int has_holders(const char *disk)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	int found = 0;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/sys/block/%s/holders", disk);
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder)))
+		found |= entry->d_name[0] != '.';
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+/* Whether it has a medium, and reads or writes were completed. */
+static int was_used(const char *disk)
+{
+	return is_more_than_nothing(disk, "size", 0, 0) && is_more_than_nothing(disk, "stat", 0, 4) &&
+	       !has_holders(disk);
+}
+
+const char *lode_only_disk(struct lode_device_names *names)
+{
+	struct lode_device *only = &names->only;
+	struct dirent *entry;
+	DIR *folder = only->is_known ? NULL : opendir("/sys/block");
+	int count = 0;
+
+	while (folder && (entry = readdir(folder))) {
+		if (entry->d_name[0] == '.' || !was_used(entry->d_name))
+			continue;
+		put(only, entry->d_name);
+		count++;
+	}
+	if (folder)
+		closedir(folder);
+	if (!only->is_known && count != 1)
+		only->name[0] = '\0';
+	only->is_known = 1;
+	return only->name;
 }

@@ -14,6 +14,7 @@ struct lode_device_names {
 		int is_known;
 		char name[LODE_DEVICE_NAME];
 	} items[LODE_DEVICES]; /* direct-mapped */
+	struct lode_device only;
 };
 
 /*
@@ -22,5 +23,10 @@ struct lode_device_names {
  * major << 20 | minor. Valid until the next call.
  */
 const char *lode_device_name(struct lode_device_names *names, uint32_t number);
+/*
+ * The only disk of this machine that was ever read or written, so that who waits for a disk waits for it; "" if there are
+ * several. A disk that others are made of (RAID, LVM) counts as these. Looked up once.
+ */
+const char *lode_only_disk(struct lode_device_names *names);
 
 #endif

@@ -72,15 +72,18 @@ static char *reachable_path(const struct lode_process_image *image)
 	return lode_proc_root_path(image->pid, image->path, lode_mapped_length(image->path));
 }
 
-/* Opens its perf map, unless that is another user's. */
-static int open_perf_map(struct lode_process_image *image)
+/* Opens its perf map, unless that is another user's, a link or a pipe: then it remembers why. */
+static int open_perf_map(struct lode_process_images *images, struct lode_process_image *image)
 {
 	char *path = reachable_path(image);
+	struct lode_error error = { "" };
 	int fd;
 
 	learn_owner(image); /* it may have changed its user since */
-	fd = path ? lode_perf_map_open(path, image->owner, NULL) : -1;
+	fd = path ? lode_perf_map_open(path, image->owner, &error) : -1;
 	lode_free(path);
+	if (fd == LODE_BAD_INPUT && !image->refusal)
+		image->refusal = lode_arena_text(&images->arena, error.text, strlen(error.text));
 	return fd < 0 ? -1 : fd;
 }
 
@@ -120,7 +123,7 @@ static void open_file(struct lode_process_images *images, struct lode_process_im
 	struct lode_elf elf;
 
 	if (image->kind == LODE_MAPPED_ANONYMOUS) {
-		image->fd = open_perf_map(image);
+		image->fd = open_perf_map(images, image);
 		return;
 	}
 	image->fd = open_mapped(images, image);
@@ -210,6 +213,10 @@ static struct lode_image *open_map_symbols(struct lode_process_images *images, s
 		return lode_symbolizer_perf_map(symbolizer, link, LODE_PERF_MAP_OPEN);
 	}
 	path = reachable_path(image);
+	if (path && image->refusal && access(path, F_OK) < 0) {
+		images->refused_maps++;
+		images->refusal = image->refusal;
+	}
 	if (path)
 		symbols = lode_symbolizer_perf_map(symbolizer, path, image->owner);
 	lode_free(path);
@@ -248,6 +255,7 @@ int lode_process_images_settle(struct lode_process_images *images, struct lode_s
 	}
 	lode_notes_add(notes, images->unreadable, "files that were gone before they could be opened",
 		       images->unreadable_path);
+	lode_notes_add(notes, images->refused_maps, LODE_NOTE_PERF_MAPS_NOT_READ, images->refusal);
 	return 0;
 }
 

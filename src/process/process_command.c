@@ -151,7 +151,8 @@ void lode_process_command(uint32_t pid, const char *name, char *command, size_t 
 
 	command[0] = '\0';
 	lode_proc_text(arguments, sizeof(arguments), "/proc/%u/cmdline", pid);
-	if (is_parents(pid, arguments))
+	/* That it is called as what runs scripts says nothing of its part. */
+	if (!lode_program_runs_scripts(name) && is_parents(pid, arguments))
 		return;
 	lode_command_of_arguments(arguments, sizeof(arguments), name, command, room);
 }

@@ -38,9 +38,10 @@ struct lode_process_image {
 	uint32_t pid; /* one that has it, and where */
 	uint64_t start;
 	uint64_t end;
-	uid_t owner;        /* of anonymous memory: the user of the process; root where it is not known */
-	int fd;             /* -1: not open */
-	uint32_t canonical; /* the image that represents it: itself, or one used before with the same build-id */
+	uid_t owner;         /* of anonymous memory: the user of the process; root where it is not known */
+	int fd;              /* -1: not open */
+	const char *refusal; /* why its perf map was not read when it was there; NULL: nothing was wrong with it */
+	uint32_t canonical;  /* the image that represents it: itself, or one used before with the same build-id */
 };
 
 struct lode_process_images {
@@ -53,6 +54,8 @@ struct lode_process_images {
 	size_t text_bytes;                   /* of paths and build-ids */
 	uint64_t unreadable;                 /* used files that could not be opened */
 	const char *unreadable_path;
+	uint64_t refused_maps; /* perf maps that were refused, and are gone since */
+	const char *refusal;   /* of one of them */
 };
 
 /* Returns 0 or LODE_SYSTEM. */

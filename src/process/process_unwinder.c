@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Processes are compacted when they take so many bytes more than the last time. */
+/* Processes are compacted when they have grown by this many bytes since the last time. */
 #define TIDY_BYTES (4u << 20)
 /* By how much tables may grow before some are dropped: a program may come back, and reading its table again takes time. */
 #define TABLES_BYTES (8u << 20)
@@ -266,12 +266,12 @@ static int find_code(void *context, uint64_t address, const struct lode_unwind_t
 	return 1;
 }
 
-static int leave_code(void *context, struct lode_unwind_state *state, uint64_t *word)
+static int leave_code(void *context, struct lode_unwind_state *state, uint64_t *word, uint64_t *position)
 {
 	struct walk *walk = context;
 	struct lode_language_stack stack = { walk, read_word };
 
-	return lode_languages_leave(walk->unwinder->languages, walk->process->pid, &stack, state, word);
+	return lode_languages_leave(walk->unwinder->languages, walk->process->pid, &stack, state, word, position);
 }
 
 int lode_process_unwinder_walk(struct lode_process_unwinder *unwinder, uint32_t pid,

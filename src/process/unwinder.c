@@ -51,6 +51,13 @@ static int leads_to_code(const struct lode_unwind_source *source, const struct l
 		       1;
 }
 
+/* A step out of code that a language's runtime generated; negative: it is none. */
+static int leave(const struct lode_unwind_source *source, struct lode_unwind_state *state,
+		 struct lode_unwind_frame *frame)
+{
+	return source->leave ? source->leave(source->context, state, &frame->word, &frame->position) : -1;
+}
+
 int lode_unwind(const struct lode_unwind_source *source, const struct lode_unwind_registers *registers,
 		struct lode_unwind_frame *frames, size_t limit, struct lode_unwound *unwound)
 {
@@ -75,8 +82,8 @@ int lode_unwind(const struct lode_unwind_source *source, const struct lode_unwin
 		const struct lode_unwind_table *table = NULL;
 		const struct lode_unwind_rule *rule = &none;
 		uint64_t address = lode_unwind_address(&state), image_address = 0;
-		struct lode_unwind_frame frame = { address, state.sp, 0, 0 };
-		int code, guesses, left = source->leave ? source->leave(source->context, &state, &frame.word) : -1;
+		struct lode_unwind_frame frame = { .address = address, .sp = state.sp };
+		int code, guesses, left = leave(source, &state, &frame);
 
 		if (left >= 0) {
 			frames[count++] = frame;

@@ -30,7 +30,7 @@ struct lode_unwind_source {
 	 * A step out of code that the runtime of a language generated, and the word of its function (language_words.h); returns an
 	 * enum lode_unwind_result, or -1 where the code is none of that. NULL: there is none.
 	 */
-	int (*leave)(void *context, struct lode_unwind_state *state, uint64_t *word);
+	int (*leave)(void *context, struct lode_unwind_state *state, uint64_t *word, uint64_t *position);
 };
 
 /* The machine that this program runs on. */
@@ -58,10 +58,11 @@ enum lode_unwind_end {
 };
 
 struct lode_unwind_frame {
-	uint64_t address; /* of an instruction in the function: of callers, inside of the call */
-	uint64_t sp;      /* the function's stack pointer there */
-	uint64_t record;  /* its frame record, if its caller was found by that; else 0 */
-	uint64_t word;    /* of a function of a language, in place of the address; 0: it is none */
+	uint64_t address;  /* of an instruction in the function: of callers, inside of the call */
+	uint64_t sp;       /* the function's stack pointer there */
+	uint64_t record;   /* its frame record, if its caller was found by that; else 0 */
+	uint64_t word;     /* of a function of a language, in place of the address; 0: it is none */
+	uint64_t position; /* of that, where positions are asked for; 0: none */
 };
 
 struct lode_unwound {

@@ -102,7 +102,9 @@ static int load(struct lode_recorder *recorder, const struct lode_recorder_optio
 	}
 	lode_recorder_set_up(recorder->programs, options, &kernel, recorder->cpu_count, recorder->slot_count);
 	code = recorder__load(recorder->programs);
-	if (code && (bpf_program__autoload(recorder->programs->progs.lode_span_begin) || options->contexts) &&
+	if (code &&
+	    (bpf_program__autoload(recorder->programs->progs.lode_span_begin) || options->contexts ||
+	     options->launches) &&
 	    lode_uprobes_possible(error) < 0)
 		return LODE_SYSTEM;
 	return code ? explain(-code, error) : 0;
@@ -232,6 +234,7 @@ void lode_recorder_destroy(struct lode_recorder *recorder)
 	lode_sweeper_destroy(recorder->sweeper, 0);
 	lode_scheduler_programs_destroy(recorder->scheduler);
 	ring_buffer__free(recorder->stacks);
+	lode_ring_fill_close(&recorder->stacks_fill);
 	lode_unwind_loader_destroy(recorder->loader);
 	lode_stack_copies_release(&recorder->copies);
 	lode_map_reads_release(&recorder->map_reads);
@@ -244,6 +247,7 @@ void lode_recorder_destroy(struct lode_recorder *recorder)
 		munmap(recorder->ends, recorder->ends_bytes);
 	if (recorder->slots)
 		munmap(recorder->slots, recorder->slots_bytes);
+	lode_task_visit_release(&recorder->slot_visit);
 	if (recorder->programs) {
 		recorder__destroy(recorder->programs);
 		lode_bpf_loading_end();
@@ -322,6 +326,11 @@ int lode_recorder_span_program(const struct lode_recorder *recorder, int end)
 int lode_recorder_context_program(const struct lode_recorder *recorder)
 {
 	return bpf_program__fd(recorder->programs->progs.lode_context);
+}
+
+int lode_recorder_launch_program(const struct lode_recorder *recorder)
+{
+	return bpf_program__fd(recorder->programs->progs.lode_launch);
 }
 
 /* One process too many has no context. */

@@ -44,6 +44,7 @@ struct lode_recorder_options {
 	size_t limit_count;
 	int kernel_locks; /* what waits for locks of the kernel are for */
 	int contexts;     /* probes report queries or marks (lode_recorder_context_program) */
+	int launches;     /* a probe reports stacks of launches (lode_recorder_launch_program) */
 	int traces;       /* OpenTelemetry's contexts of the processes of lode_recorder_set_context_process */
 };
 
@@ -97,6 +98,8 @@ int lode_recorder_stop(struct lode_recorder *recorder, const struct lode_recorde
 int lode_recorder_span_program(const struct lode_recorder *recorder, int end);
 /* Descriptor of the program to attach where contexts begin and end; cookies are LODE_CONTEXT_COOKIE. Only with `contexts`. */
 int lode_recorder_context_program(const struct lode_recorder *recorder);
+/* The same where stacks of launches are wanted. Only with `launches`. */
+int lode_recorder_launch_program(const struct lode_recorder *recorder);
 /* Where a process has OpenTelemetry's context of its threads. Only with `traces`. */
 void lode_recorder_set_context_process(struct lode_recorder *recorder, uint32_t pid,
 				       const struct lode_context_process *process);

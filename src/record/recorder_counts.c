@@ -93,6 +93,9 @@ void lode_recorder_note(struct lode_recorder *recorder, struct lode_notes *notes
 		       "programs that ended before what they had mapped was read: their addresses have no symbols",
 		       NULL);
 	lode_notes_add(notes, missed(recorder), "events missed while another of their kind was recorded", NULL);
+	lode_notes_add(
+		notes, counts.unseen,
+		"switches of threads that the kernel did not show: a wait or preemption is missing for each", NULL);
 	lode_notes_add(notes, counts.short_waits, "waits left out because they were short", NULL);
 	lode_notes_add(notes, counts.wrong_walks, "kernel stacks that had to be taken again", NULL);
 	lode_notes_add(notes, lode_sideband_lost(recorder->sideband), "changes of processes lost", NULL);

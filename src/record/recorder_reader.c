@@ -68,6 +68,19 @@ static int know_process(struct lode_recorder *recorder, uint32_t pid)
 	return lode_languages_detect(recorder->languages, &recorder->unwinder.processes, process, &found);
 }
 
+/*
+ * Reads the name of a frame. If what describes it is gone already, and it may come back, the kernel is to wake the reader at once for
+ * the next stack with it, as for one that is new.
+ */
+static int learn_name(struct lode_recorder *recorder, uint32_t pid, uint64_t word, uint64_t position)
+{
+	int code = lode_languages_learn(recorder->languages, pid, word, position);
+
+	if (code > 0)
+		recorder->programs->bss->names_seen[lode_record_name_place(lode_record_name_key(word, pid))] = 0;
+	return code < 0 ? code : 0;
+}
+
 /* Reads the names of the frames of languages now: what they describe may be gone soon. */
 static int learn_names(struct lode_recorder *recorder, const struct lode_record_stack *stack)
 {
@@ -77,8 +90,8 @@ static int learn_names(struct lode_recorder *recorder, const struct lode_record_
 		return LODE_SYSTEM;
 	for (uint32_t i = 0; i < stack->count; i++)
 		if (lode_language_of(stack->addresses[i]) != LODE_LANGUAGE_NONE &&
-		    lode_languages_learn(recorder->languages, stack->pid, stack->addresses[i],
-					 lode_language_position(stack->addresses, stack->count, i)) < 0)
+		    learn_name(recorder, stack->pid, stack->addresses[i],
+			       lode_language_position(stack->addresses, stack->count, i)) < 0)
 			return LODE_SYSTEM;
 	return 0;
 }
@@ -119,8 +132,8 @@ static void handle_one(struct lode_recorder *recorder, const void *bytes, size_t
 }
 
 /*
- * Negative, which ends the reading, when as much was taken as the ring can hold: what was in
- * it when the reading began. Others may write as fast as this reads.
+ * Negative, which ends the reading, when all was taken that was in the ring when the reading began. Others may write as fast
+ * as this reads, until they are known.
  */
 static int handle_stack(void *context, void *bytes, size_t size)
 {
@@ -129,7 +142,7 @@ static int handle_stack(void *context, void *bytes, size_t size)
 	if (recorder->holds)
 		return hold_stack(recorder, bytes, size);
 	handle_one(recorder, bytes, size);
-	size += BPF_RINGBUF_HDR_SZ;
+	size = lode_ring_fill_of(size);
 	recorder->ring_left -= size < recorder->ring_left ? size : recorder->ring_left;
 	return recorder->ring_left ? 0 : -1;
 }
@@ -147,8 +160,9 @@ void lode_recorder_hold_stacks(void *context)
 
 static void read_stacks(struct lode_recorder *recorder)
 {
-	recorder->ring_left = bpf_map__max_entries(recorder->programs->maps.stacks);
-	ring_buffer__consume(recorder->stacks);
+	recorder->ring_left = lode_ring_fill(&recorder->stacks_fill);
+	if (recorder->ring_left)
+		ring_buffer__consume(recorder->stacks);
 }
 
 /* What was held comes first, in its order. */
@@ -169,9 +183,10 @@ static int handle_held(struct lode_recorder *recorder)
 
 int lode_recorder_open_stacks(struct lode_recorder *recorder, struct lode_error *error)
 {
-	recorder->stacks =
-		ring_buffer__new(bpf_map__fd(recorder->programs->maps.stacks), handle_stack, recorder, NULL);
-	if (recorder->stacks)
+	int map = bpf_map__fd(recorder->programs->maps.stacks);
+
+	recorder->stacks = ring_buffer__new(map, handle_stack, recorder, NULL);
+	if (recorder->stacks && lode_ring_fill_open(&recorder->stacks_fill, map) == 0)
 		return 0;
 	return lode_fail(error, LODE_SYSTEM, "the ring of stacks cannot be opened: %s", strerror(errno));
 }
@@ -228,7 +243,7 @@ static int hand_over_changes(struct lode_recorder *recorder, struct changes *cha
 	return code;
 }
 
-/* In place of a copy the stack that it became, which is handed over first. */
+/* Replaces a copy's id with that of the unwound stack, which is handed over first. */
 static int resolve_copy(struct lode_recorder *recorder, uint64_t *id)
 {
 	const struct lode_recorder_sink *sink = recorder->sink;

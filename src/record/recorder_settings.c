@@ -193,6 +193,14 @@ static void set_contexts(struct recorder *programs, const struct lode_recorder_o
 		bpf_map__set_max_entries(programs->maps.context_processes, 1);
 }
 
+static void set_launches(struct recorder *programs, const struct lode_recorder_options *options)
+{
+	bpf_program__set_autoload(programs->progs.lode_launch, options->launches != 0);
+	bpf_program__set_autoattach(programs->progs.lode_launch, false);
+	bpf_program__set_expected_attach_type(programs->progs.lode_launch,
+					      (enum bpf_attach_type)LODE_UPROBES_ATTACH_TYPE);
+}
+
 uint32_t lode_recorder_stacks_bytes(const struct lode_recorder_options *options)
 {
 	int is_small = options->ring_bytes && options->ring_bytes < 4 * STACKS_BYTES;
@@ -243,6 +251,7 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	set_request_calls(programs);
 	set_spans(programs, options);
 	set_contexts(programs, options);
+	set_launches(programs, options);
 	set_kernel_locks(programs, options);
 	programs->rodata->has_writer = options->has_writer != 0;
 	programs->rodata->has_command = options->has_command != 0;
@@ -263,6 +272,11 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	bpf_program__set_autoload(programs->progs.lode_sweep_at_once,
 				  programs->rodata->with_sweeps && kernel->iterates_threads);
 	bpf_program__set_autoattach(programs->progs.lode_sweep_at_once, false);
+	bpf_program__set_autoload(programs->progs.lode_begin_slot, options->thin);
+	bpf_program__set_autoattach(programs->progs.lode_begin_slot, false);
+	bpf_program__set_autoload(programs->progs.lode_begin_slot_at_once,
+				  options->thin && kernel->iterates_threads);
+	bpf_program__set_autoattach(programs->progs.lode_begin_slot_at_once, false);
 	programs->rodata->limits_at_waking = lode_recorder_limits_at_waking(options);
 	programs->rodata->certain_limit = long_wait_limit(options);
 	if (options->long_waits && options->long_waits < INT64_MAX)

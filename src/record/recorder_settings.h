@@ -11,7 +11,7 @@
 
 struct recorder; /* the skeleton */
 
-/* Places of the ring of each CPU, where all rings together take so many bytes at most (0: a default). */
+/* Entries of the ring of each CPU, where all rings together take at most this many bytes (0: a default). */
 uint32_t lode_recorder_slots(uint32_t cpus, size_t bytes);
 /* Bytes of the ring of stacks. */
 uint32_t lode_recorder_stacks_bytes(const struct lode_recorder_options *options);

@@ -36,10 +36,10 @@ struct lode_sweeper_counts lode_recorder_sweep_counts(const struct lode_recorder
 int lode_recorder_keep_slot(struct lode_recorder *recorder)
 {
 	const volatile struct lode_slot *slot = (const volatile struct lode_slot *)&recorder->programs->bss->slot;
-	unsigned single = slot->single;
+	unsigned factor = slot->factor;
 	struct lode_record record = {
-		.t = slot->began,
-		.delay = lode_now() - slot->began,
+		.t = slot->from,
+		.delay = lode_now() - slot->from,
 		.pid = recorder->programs->rodata->own_pid,
 		.tid = recorder->programs->rodata->own_pid,
 		.type = LODE_RECORD_SLOT,
@@ -48,9 +48,9 @@ int lode_recorder_keep_slot(struct lode_recorder *recorder)
 		.weight = 1,
 	};
 
-	if (!recorder->started || !slot->on || single <= LODE_SLOT_UNIT)
+	if (!recorder->started || !slot->on || factor <= LODE_SLOT_UNIT)
 		return 0;
-	record.value = (uint32_t)slot->all << 16 | (slot->all * LODE_SLOT_UNIT + single / 2) / single;
+	record.value = (uint32_t)slot->all << 16 | (slot->all * LODE_SLOT_UNIT + factor / 2) / factor;
 	return LODE_APPEND(recorder->seen, recorder->seen_count, recorder->seen_capacity, record);
 }
 
@@ -131,24 +131,37 @@ void lode_recorder_set_stay_attached(struct lode_recorder *recorder, int on)
 	recorder->stays_attached = on;
 }
 
+/*
+ * Programs were attached, and see what begins from now on. What ends is recorded once it is known what threads are in
+ * (slot_begin.bpf.h); until then it would be only what began just now.
+ */
+static void begin_slot(struct lode_recorder *recorder)
+{
+	struct recorder *programs = recorder->programs;
+
+	recorder->slot_visit.at_once = programs->progs.lode_begin_slot_at_once;
+	recorder->slot_visit.one = programs->progs.lode_begin_slot;
+	recorder->slot_visit.count = &programs->bss->slot_count;
+	lode_task_visit_run(&recorder->slot_visit);
+	__atomic_store_n(&programs->bss->slot.from, lode_now(), __ATOMIC_SEQ_CST);
+}
+
 int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slot *slot)
 {
 	struct lode_slot *own = (struct lode_slot *)(uintptr_t)&recorder->programs->bss->slot;
-	int done = 1;
+	int done = 1, was_on = (int)own->on;
 
 	if (lode_recorder_keep_slot(recorder) < 0) {
 		errno = ENOMEM;
 		return -1;
 	}
-	if (recorder->started && slot->single > LODE_SLOT_UNIT && begin_long_waits(recorder) < 0)
+	if (recorder->started && slot->factor > LODE_SLOT_UNIT && begin_long_waits(recorder) < 0)
 		return -1;
 	/* Off while it changes, so that no program reads a half of each. */
 	__atomic_store_n(&own->on, 0, __ATOMIC_SEQ_CST);
 	own->began = slot->began;
-	own->number = slot->number;
-	own->cycle = slot->cycle;
-	own->single = slot->single;
-	own->pair = slot->pair;
+	own->from = recorder->started && !was_on ? UINT64_MAX : slot->began;
+	own->factor = slot->factor;
 	own->all = slot->all;
 	own->is_odd = slot->is_odd;
 	if (recorder->started && slot->on)
@@ -156,5 +169,7 @@ int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slo
 	else if (recorder->started)
 		detach(recorder);
 	__atomic_store_n(&own->on, slot->on && done > 0, __ATOMIC_SEQ_CST);
+	if (own->on && own->from == UINT64_MAX)
+		begin_slot(recorder);
 	return done;
 }

@@ -6,8 +6,10 @@
 #include "record/unwind/map_reads.h"
 #include "record/recorder.h"
 #include "record/load/recorder_skeleton.h"
+#include "record/reader/ring_fill.h"
 #include "record/reader/rings.h"
 #include "record/load/scheduler_programs.h"
+#include "record/load/task_iterator.h"
 #include "record/unwind/stack_copies.h"
 #include "record/sweeper.h"
 #include "record/unwind/table_maker.h"
@@ -16,6 +18,7 @@ struct lode_recorder {
 	struct recorder *programs; /* the skeleton */
 	struct lode_sideband *sideband;
 	struct ring_buffer *stacks;
+	struct lode_ring_fill stacks_fill;
 	struct lode_record_ends *ends; /* mapped, one per CPU */
 	struct lode_record *slots;     /* mapped, `slot_count` a CPU */
 	size_t ends_bytes;
@@ -42,7 +45,8 @@ struct lode_recorder {
 	int wants_long_waits; /* every long wait is to be recorded, from the next slot on that is one of several, */
 	int tracks_long_waits;                     /* and is */
 	int stays_attached;                        /* scheduler programs stay attached between slots */
-	struct lode_scheduler_programs *scheduler; /* with a budget */
+	struct lode_scheduler_programs *scheduler; /* with a budget; */
+	struct lode_task_visit slot_visit;         /* when a slot begins */
 	int unwinds;                               /* stacks by tables, in the kernel or here */
 	int cgroup;                                /* descriptor, or -1 */
 	struct lode_sweeper *sweeper;              /* with a budget, once it is started */

@@ -64,7 +64,7 @@ static int thin_open(const struct lode_recorder *recorder, const struct lode_rec
 					  record->cost + record->delay, recorder->programs->bss->thin_scale,
 					  thread->random);
 	record->weight =
-		lode_slot_weight(record->weight, thread->single, (uint32_t)(lode_splitmix64(&random) >> 32));
+		lode_slot_weight(record->weight, thread->factor, (uint32_t)(lode_splitmix64(&random) >> 32));
 	if (!thread->weight) { /* the stacks are those of another wait */
 		record->user = record->kernel = 0;
 		record->flags |= LODE_RECORD_LATE;
@@ -108,8 +108,8 @@ static int add_open(void *context, const struct lode_record_thread *thread)
 	}
 	if (recorder->programs->rodata->thin && !thin_open(recorder, thread, &record))
 		return 0;
-	if (thread->state == LODE_THREAD_WOKEN) {
-		record.flags |= LODE_RECORD_WOKEN;
+	if (thread->state == LODE_THREAD_WOKEN || thread->state == LODE_THREAD_QUEUED) {
+		record.flags |= thread->state == LODE_THREAD_WOKEN ? LODE_RECORD_WOKEN : 0;
 		record.cost = thread->woken > thread->out ? thread->woken - thread->out : 0;
 		record.delay = end > thread->out + record.cost ? end - thread->out - record.cost : 0;
 		record.waker_pid = thread->waker_pid;

@@ -7,7 +7,6 @@
 #include "record/load/recorder_skeleton.h"
 #include "record/load/task_iterator.h"
 
-#include <bpf/bpf.h>
 #include <time.h>
 
 /* Over how many sweeps it is an average what one takes: one that is interrupted does not keep the next one away. */
@@ -23,34 +22,12 @@ struct lode_sweeper {
 	int fails;     /* the kernel does not let it */
 	uint64_t last; /* sweep; 0: none */
 	/* Of whoever makes the sweeps. */
-	uint64_t cost;             /* processor time of one, on average */
-	uint64_t used;             /* by the thread, so far */
-	struct bpf_link *iterator; /* over threads, once it is used: */
-	int has_many_threads;      /* too many to visit them at once */
+	uint64_t cost; /* processor time of one, on average */
+	uint64_t used; /* by the thread, so far */
+	struct lode_task_visit visit;
 };
 
 /* ---- one sweep ---- */
-
-/* In one run of a program; not where there are too many threads for that. Returns whether the kernel lets it. */
-static int sweep_at_once(struct lode_sweeper *sweeper)
-{
-	struct bpf_test_run_opts run = { .sz = sizeof(run) };
-	int fd = sweeper->has_many_threads ? -1 : bpf_program__fd(sweeper->programs->progs.lode_sweep_at_once);
-
-	if (fd < 0 || bpf_prog_test_run_opts(fd, &run) < 0)
-		return 0;
-	sweeper->has_many_threads = sweeper->programs->bss->sweep_count >= LODE_SWEEP_THREADS;
-	return 1;
-}
-
-/* One thread at a time. */
-static int sweep_in_steps(struct lode_sweeper *sweeper)
-{
-	if (!sweeper->iterator)
-		sweeper->iterator = bpf_program__attach_iter(sweeper->programs->progs.lode_sweep, NULL);
-	lode_task_iterator_run(sweeper->iterator);
-	return sweeper->iterator != NULL;
-}
 
 static int sweep(struct lode_sweeper *sweeper)
 {
@@ -58,7 +35,7 @@ static int sweep(struct lode_sweeper *sweeper)
 
 	programs->bss->sweep_before = programs->bss->sweep_began;
 	programs->bss->sweep_began = lode_now();
-	if (!sweep_at_once(sweeper) && !sweep_in_steps(sweeper))
+	if (!lode_task_visit_run(&sweeper->visit))
 		return 0;
 	programs->bss->sweep_ended = lode_now();
 	return 1;
@@ -139,6 +116,9 @@ struct lode_sweeper *lode_sweeper_create(struct recorder *programs)
 	if (!sweeper)
 		return NULL;
 	sweeper->programs = programs;
+	sweeper->visit = (struct lode_task_visit){ .at_once = programs->progs.lode_sweep_at_once,
+						   .one = programs->progs.lode_sweep,
+						   .count = &programs->bss->sweep_count };
 	lode_worker_init(&sweeper->worker);
 	return sweeper;
 }
@@ -152,7 +132,7 @@ void lode_sweeper_destroy(struct lode_sweeper *sweeper, int at_end)
 		sweeper->programs->bss->sweep_is_last = 1;
 		sweep(sweeper);
 	}
-	bpf_link__destroy(sweeper->iterator);
+	lode_task_visit_release(&sweeper->visit);
 	lode_free(sweeper);
 }
 

@@ -17,9 +17,10 @@ static const struct lode_field column_rows[] = {
 	FIELD_TEXT(type, "Kind of its numbers, little endian.", FIELD_CHOICE(type_choice)),
 	FIELD_U64(offset, "Its first byte, from the start of the first column."),
 	FIELD_U64(count, "How many numbers it has."),
-	FIELD_U64(coded_bytes,
-		  "Only in files of lode report: the column is coded in so many bytes (src/page/page_columns.h).",
-		  FIELD_OPTIONAL_IF(coded)),
+	FIELD_U64(
+		coded_bytes,
+		"Only in files of lode report: the column is coded in this many bytes (src/page/page_columns.h).",
+		FIELD_OPTIONAL_IF(coded)),
 	FIELD_U64(planes, "In files: byte by byte, all lowest bytes first, so many.", FIELD_OPTIONAL,
 		  FIELD_AT_LEAST(1)),
 	FIELD_TEXTS(steps, "Of a coded column: it holds zigzag differences from the number before plus those of these columns.",
@@ -71,6 +72,12 @@ static const struct lode_field stream_rows[] = {
 	FIELD_WRITTEN(attributes, LODE_SHAPE_MAP, LODE_FIELD_SCALAR, "Attributes of the stream by key."),
 	FIELD_OBJECTS(threads, thread, "Threads; events name them by place."),
 	FIELD_OBJECTS(symptoms, symptom, "Symptoms with their critical paths."),
+	FIELD_TEXTS(states, "States of threads; the column wait_state has their places."),
+	FIELD_TEXTS(
+		objects,
+		"What waits were for, `kind:name`; the column wait_object has their places plus 1, 0: not known."),
+	FIELD_TEXTS(contexts, "Requests that events belonged to; the columns run_context and wait_context have "
+			      "their places plus 1."),
 };
 const struct lode_fields lode_stream_head_fields = FIELD_TABLE("StreamHeadFields", stream_rows);
 #undef TABLE_OF

@@ -33,6 +33,9 @@ struct lode_stream_head {
 	struct lode_written attributes;
 	struct lode_list threads;  /* of struct lode_stream_head_thread */
 	struct lode_list symptoms; /* of struct lode_stream_head_symptom */
+	struct lode_list states;   /* of const char * */
+	struct lode_list objects;  /* of const char * */
+	struct lode_list contexts; /* of const char * */
 };
 
 struct lode_profile_head {

@@ -34,6 +34,8 @@ struct signature_share {
 	uint64_t streams;
 	double cumulative;
 	uint64_t cumulative_ns;
+	const char *bug; /* NULL: none */
+	struct lode_list notes;
 };
 
 #define TABLE_OF struct signature_share
@@ -48,6 +50,8 @@ static const struct lode_field signature_rows[] = {
 	FIELD_U64(streams, "Streams in which some match."),
 	FIELD_DOUBLE(cumulative, "Part of the whole that it and those before explain together.", FIELD_NULLABLE),
 	FIELD_U64(cumulative_ns, "The same in ns."),
+	FIELD_TEXT(bug, "Link to a bug; null: none.", FIELD_NULLABLE),
+	FIELD_TEXTS(notes, "What people wrote about it, the newest last."),
 };
 static const struct lode_fields signature_share = FIELD_TABLE("CoverageSignature", signature_rows);
 #undef TABLE_OF
@@ -199,6 +203,8 @@ static int make_signature(const struct lode_list *list, size_t i, void *item)
 		.streams = covering->streams,
 		.cumulative = share_of(report->coverage, covering->cumulative),
 		.cumulative_ns = covering->cumulative,
+		.bug = *signature->bug ? signature->bug : NULL,
+		.notes = lode_list_of(signature->notes, signature->note_count),
 	};
 	return 1;
 }

@@ -141,6 +141,8 @@ static const struct lode_field diff_rows[] = {
 	FIELD_TEXT(no_cause, "Why there is no root_cause.", FIELD_CHOICE(lode_choice_no_cause), FIELD_OPTIONAL),
 	FIELD_OBJECT(truth, truth, "With --truth: how far the truth is from what was found.",
 		     FIELD_OPTIONAL_IF(has_truth)),
+	FIELD_OBJECT(gate, lode_gate_fields, "With --gate: whether the rules are kept.",
+		     FIELD_OPTIONAL_IF(has_gate)),
 	FIELD_U64(paths_total, "Paths there are."),
 	FIELD_OBJECT(heat, heat,
 		     "The heat map of the first paths: of those with the same hottest function the first."),

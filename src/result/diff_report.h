@@ -8,6 +8,7 @@
 #include "latency/diff.h"
 #include "latency/paper_ranking.h"
 #include "result/call_tree_fields.h"
+#include "result/checks.h"
 #include "scope/states.h"
 
 struct lode_diff_side {
@@ -24,6 +25,8 @@ struct lode_diff_report {
 	const uint8_t *fits;                       /* by node: --match lets it through; NULL: all */
 	size_t top;                                /* paths to show; 0: all */
 	const struct lode_diff_distance *distance; /* from the truth; NULL: it was not given */
+	const struct lode_gate *gate;              /* rules that were judged; NULL: none */
+	const struct lode_checks *checks;          /* what they came to, in words */
 	int for_page;                              /* JSON has what a page needs besides: facts about frames */
 	const struct lode_idle_rules *rules;       /* which frames say nothing */
 	uint64_t least;                            /* ns: calls that take less are left out of the tree of calls */

@@ -209,11 +209,14 @@ static int make_result(struct lode_diff_result *result, const struct lode_diff_r
 		.no_cause = lode_no_cause_name((unsigned)diff->no_cause),
 		.has_truth = report->distance != NULL,
 		.truth = truth_of(report->distance),
+		.has_gate = report->gate != NULL,
 		.paths_total = diff->path_count,
 		.paths = { lode_diff_paths_end(report), result, 0, make_path },
 		.report = report,
 		.functions = functions,
 	};
+	if (report->gate)
+		lode_gate_values_fill(&result->gate, diff, report->gate);
 	if (sum_layers(diff, result->layer_sums) < 0 || make_heat(report, &result->heat_map) < 0)
 		return LODE_SYSTEM;
 	result->heat = lode_heat_values_of(&result->heat_map);

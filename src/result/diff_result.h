@@ -5,6 +5,7 @@
 #define LODE_RESULT_DIFF_RESULT_H
 
 #include "latency/code_layer.h"
+#include "result/gate_result.h"
 #include "result/call_tree_fields.h"
 #include "result/heat.h"
 #include "result/unread_fields.h"
@@ -103,6 +104,8 @@ struct lode_diff_result {
 	const char *no_cause; /* NULL: there is one */
 	int has_truth;
 	struct lode_diff_truth truth;
+	int has_gate;
+	struct lode_gate_values gate;
 	uint64_t paths_total;
 	struct lode_heat_values heat;
 	struct lode_list paths; /* of struct lode_diff_result_path */

@@ -4,6 +4,7 @@
 #include "latency/code_layer.h"
 #include "latency/diff.h"
 #include "mine/signatures.h"
+#include "scope/own_frames.h"
 #include "scope/scope.h"
 
 const char *lode_choice_scope(unsigned number)
@@ -15,6 +16,11 @@ const char *lode_choice_scope(unsigned number)
 const char *lode_choice_layer(unsigned number)
 {
 	return number < LODE_LAYERS ? lode_layer_name((enum lode_layer)number) : NULL;
+}
+
+const char *lode_choice_own(unsigned number)
+{
+	return number < LODE_OWNS ? lode_own_name((enum lode_own)number) : NULL;
 }
 
 const char *lode_choice_no_cause(unsigned number)

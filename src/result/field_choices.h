@@ -5,6 +5,7 @@
 /* Each returns NULL behind the last. */
 const char *lode_choice_scope(unsigned number); /* that a result may have: not "auto" */
 const char *lode_choice_layer(unsigned number);
+const char *lode_choice_own(unsigned number);
 const char *lode_choice_no_cause(unsigned number);
 const char *lode_choice_signature_state(unsigned number);
 /* What can be checked and shown: "corpus", "stream". */

@@ -6,17 +6,26 @@
 #define LODE_RESULT_FINDING_WORDS_H
 
 #include "mine/findings.h"
+#include "result/word_marks.h"
 
 struct lode_finding_source {
 	const struct lode_area *area;
 	const struct lode_findings *findings;
 };
 
-/* Appends the sentence, without a full stop. Texts are as they were recorded: a terminal needs them escaped. */
+/*
+ * Appends the sentence, without a full stop. Texts are as they were recorded: a terminal needs them escaped. `marks`: gets
+ * what to set apart; may be NULL.
+ */
 void lode_finding_sentence(const struct lode_finding_source *source, const struct lode_finding *finding,
-			   struct lode_buffer *buffer);
+			   struct lode_word_marks *marks, struct lode_buffer *buffer);
 /* What one symptom is called: "click", "run", "request"; "symptom" where there is no better word. */
 void lode_finding_symptom_word(const struct lode_finding_source *source, struct lode_buffer *buffer);
+/*
+ * Whether the symptoms are all that GPUs did (trace/gpu_threads.h). `*ran`: for how long they ran, of the time that findings are
+ * about; for the rest of it they were idle.
+ */
+int lode_findings_are_of_gpus(const struct lode_finding_source *source, uint64_t *ran);
 /* The name of a link's thread, as in the sentence: with its process unless that is the one of `beside`. */
 void lode_finding_thread(const struct lode_finding_source *source, const struct lode_chain_link *link,
 			 const struct lode_chain_link *beside, struct lode_buffer *buffer);

@@ -53,11 +53,38 @@ static const struct lode_field call_rows[] = {
 static const struct lode_fields call = FIELD_TABLE("FindingCall", call_rows);
 #undef TABLE_OF
 
+static const char *role_choice(unsigned number)
+{
+	return lode_word_role_name(number);
+}
+
+static const struct lode_field words_rows[] = {
+	FIELD_BY_HAND("role", LODE_SHAPE_ONE, LODE_FIELD_TEXT, "What it names.", FIELD_CHOICE(role_choice)),
+	FIELD_BY_HAND("text", LODE_SHAPE_ONE, LODE_FIELD_TEXT, "The words, with the spaces around them."),
+};
+static const struct lode_fields words = FIELD_TABLE_BY_HAND("FindingWords", words_rows);
+
+#define TABLE_OF struct lode_finding_example
+static const struct lode_field example_rows[] = {
+	FIELD_TEXT(stream, "Name of the stream."),
+	FIELD_TEXT(stream_id, "Its id."),
+	FIELD_TEXT(host, "Its host."),
+	FIELD_U64(cost_ns, "Time of the finding there."),
+	FIELD_U64(slowest_ns, "Of it in the symptom that has most of it; without symptoms in the longest event."),
+	FIELD_U64(t, "Start of the event that shows the longest part of that."),
+	FIELD_U32(tid, "The thread of that event."),
+};
+static const struct lode_fields example = FIELD_TABLE("FindingExample", example_rows);
+#undef TABLE_OF
+
 #define TABLE_OF struct lode_finding_result
 static const struct lode_field finding_rows[] = {
 	FIELD_TEXT(id, "From names alone: the same finding has the same id in every corpus."),
 	FIELD_TEXT(kind, "Whether threads wait, run, or are ready without a processor.", FIELD_CHOICE(kind_choice)),
 	FRAME(sentence, "All of it in words."),
+	FIELD_ROW("sentence_parts", LODE_FIELD_OBJECT, FIELD_AT(sentence_parts, struct lode_written),
+		  "The sentence in parts, by what is set apart; behind one another they are the sentence.",
+		  .shape = LODE_SHAPE_LIST, .fields = &words, .written = 1),
 	FIELD_OBJECT(who, who, "Whose time it is: the first of the chain."),
 	FIELD_TEXT(state, "What the last of the chain does.", FIELD_CHOICE(state_choice)),
 	FIELD_OBJECT(object, object, "What the first waits for, where that is known.",
@@ -80,6 +107,11 @@ static const struct lode_field finding_rows[] = {
 	FIELD_U64(streams, "Streams that have some of it."),
 	FIELD_U64(hosts, "Hosts that have some of it, as far as they are known."),
 	FIELD_OBJECTS(chain, step, "From who waits to where the time went: each waits for the next."),
+	FIELD_OBJECTS(examples, example, "Streams with its slowest examples, at most five, the slowest first."),
+	FIELD_WRITTEN_NUMBERS(by_stream,
+			      "What it costs in streams, the 100 costliest (all with page-data): a place in "
+			      "stream_ids, ns, the next place, and so on."),
+	FIELD_U64(by_stream_left_out, "Streams that have some of it that are not among them."),
 };
 static const struct lode_fields finding = FIELD_TABLE("Finding", finding_rows);
 #undef TABLE_OF
@@ -95,16 +127,32 @@ static const struct lode_field states_rows[] = {
 static const struct lode_fields states = FIELD_TABLE("FindingStates", states_rows);
 #undef TABLE_OF
 
+#define TABLE_OF struct lode_finding_machine
+static const struct lode_field machine_rows[] = {
+	FRAME(sentence, "All of it in words."),
+	FIELD_U64(ready_ns, "Time in which threads were ready while other programs had the processors."),
+	FIELD_DOUBLE(share, "Of all time, 0 to 1; disjoint from those of the findings."),
+};
+static const struct lode_fields machine = FIELD_TABLE("FindingMachine", machine_rows);
+#undef TABLE_OF
+
 #define TABLE_OF struct lode_findings_result
 static const struct lode_field findings_rows[] = {
 	FIELD_OBJECTS(
 		states, states,
 		"What processes did in the time of the symptoms, or without symptoms in all; the busiest first.",
 		FIELD_OPTIONAL_IF(any)),
+	FIELD_OBJECT(machine, machine,
+		     "That the machine was busy, where threads were ready for that; it is none of the findings.",
+		     FIELD_OPTIONAL_IF(is_busy)),
 	FIELD_OBJECTS(findings, finding, "Where the time went, in disjoint parts, the largest first.",
 		      FIELD_OPTIONAL_IF(any)),
 	FIELD_U64(explained_ns, "Time of the findings that are listed.", FIELD_OPTIONAL_IF(any)),
 	FIELD_U64(total_ns, "Of all symptoms, or without symptoms of all that threads did.", FIELD_OPTIONAL_IF(any)),
+	FIELD_WRITTEN_TEXT(symptom_word, "What one symptom is called: click, run, request; only with symptoms.",
+			   FIELD_OPTIONAL_IF(has_symptoms)),
+	FIELD_U64(gpus_ran_ns, "Of all time that in which GPUs ran, where the symptoms are all that these did.",
+		  FIELD_OPTIONAL_IF(has_gpus)),
 	FIELD_TEXT(hint, "What would give a name to functions of the findings that have none, where one of them matters.",
 		   FIELD_OPTIONAL_IF(has_hint)),
 };

@@ -9,14 +9,18 @@
 #include "scope/idle.h"
 #include "trace/dictionary.h"
 
-/* Part of a result: fields `modules` and `plumbing`. Does not move once it was made: its lists point to it. */
+/* Part of a result: fields `modules`, `plumbing`, `waiting` and `starting`. Does not move once it was made: its lists point to it. */
 struct lode_frame_facts {
 	struct lode_list modules;
 	struct lode_written plumbing;
-	const struct lode_frames *frames; /* the rest is for the two lists */
+	struct lode_written waiting;
+	struct lode_written starting;
+	const struct lode_frames *frames; /* the rest is for the lists */
 	const struct lode_idle_stacks *idle;
 	const uint8_t *marks; /* by frame */
 	uint8_t *has_module;  /* by module */
+	int has_javascript;
+	int has_plumbing; /* of languages */
 };
 
 extern const struct lode_fields lode_frame_facts_fields;

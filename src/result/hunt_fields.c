@@ -141,7 +141,10 @@ static const struct lode_field words_rows[] = {
 	FIELD_WRITTEN_TEXT(step, "What its focus adds to that of its parent; of a root, the hypothesis."),
 	FIELD_WRITTEN_TEXT(focus, "Where it is tested."),
 	FIELD_WRITTEN_TEXT(measured, "What was measured; empty: nothing yet."),
+	FIELD_WRITTEN_TEXT(value, "The same in brief: the value alone."),
 	FIELD_WRITTEN_TEXT(threshold, "From where on it is true."),
+	FIELD_TEXT(claim, "What the hypothesis says of the place: uses the CPU, waits for other threads, ..."),
+	FIELD_TEXT(origin, "How the search came to it, in words; empty: step by step, as usual."),
 };
 static const struct lode_fields words = FIELD_TABLE("HuntWords", words_rows);
 #undef TABLE_OF

@@ -85,7 +85,10 @@ struct lode_hunt_words {
 	struct lode_written step;
 	struct lode_written focus;
 	struct lode_written measured;
+	struct lode_written value;
 	struct lode_written threshold;
+	const char *claim;
+	const char *origin;
 };
 
 struct lode_hunt_state {

@@ -92,7 +92,7 @@ static const struct lode_field stream_rows[] = {
 		  FIELD_OPTIONAL),
 	FIELD_U64(stacks, "Distinct stacks of its events."),
 	FIELD_WRITTEN(attrs, LODE_SHAPE_MAP, LODE_FIELD_SCALAR, "Attributes of the stream by key."),
-	FIELD_OBJECTS(threads, thread, "Its threads; the 20 busiest of all streams have a time line.",
+	FIELD_OBJECTS(threads, thread, "Its threads; the 20 busiest of all streams have a timeline.",
 		      FIELD_OPTIONAL_IF(has_threads)),
 	FIELD_OBJECTS(symptoms, symptom, "Its symptoms."),
 	FIELD_OBJECT(timeline, lode_timeline_fields, "What was done in each slice of time.",

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "trace/script_modules.h"
 
-/* Slices of the time lines, and threads that have one: the busiest. */
+/* Slices of the timelines, and threads that have one: the busiest. */
 #define SLICES  60
 #define THREADS 20
 

@@ -103,6 +103,14 @@ static const struct lode_field example_rows[] = {
 static const struct lode_fields example = FIELD_TABLE("MineExample", example_rows);
 #undef TABLE_OF
 
+#define TABLE_OF struct lode_gain_all_and_half
+static const struct lode_field both_gains_rows[] = {
+	FIELD_OBJECT(all, lode_gain_value_fields, "If its events were not there."),
+	FIELD_OBJECT(half, lode_gain_value_fields, "If they took half as long."),
+};
+static const struct lode_fields both_gains = FIELD_TABLE("MineGain", both_gains_rows);
+#undef TABLE_OF
+
 #define TABLE_OF struct lode_mine_cluster
 static const struct lode_field cluster_rows[] = {
 	FIELD_TEXT(id, "Id of the cluster."),
@@ -119,6 +127,9 @@ static const struct lode_field cluster_rows[] = {
 			      "What it costs in streams, the 100 costliest (all with page-data): a place in "
 			      "stream_ids, ns, the next place, and so on."),
 	FIELD_U64(by_stream_left_out, "Streams where it occurs that are not among them."),
+	FIELD_OBJECT(gain, both_gains,
+		     "With --gain: how much earlier the symptoms would end, of the costliest clusters.",
+		     FIELD_OPTIONAL_IF(has_gain)),
 };
 static const struct lode_fields cluster = FIELD_TABLE("MineCluster", cluster_rows);
 #undef TABLE_OF
@@ -168,6 +179,8 @@ static const struct lode_field mine_rows[] = {
 		      "Patterns by cost, then by frames; with --top those of the clusters shown."),
 	FIELD_OBJECTS(clusters, cluster, "Clusters in the order of `rank`."),
 	FIELD_PART(facts, lode_frame_facts_fields),
+	FIELD_OBJECT(replay, lode_gain_replay_fields, "With --gain: how far the gains can be trusted.",
+		     FIELD_OPTIONAL_IF(has_replay)),
 	FIELD_OBJECT(timing, timing, "With --timing: where the time went.", FIELD_OPTIONAL_IF(has_timing)),
 };
 const struct lode_fields lode_mine_fields = FIELD_TABLE("MineResult", mine_rows);

@@ -6,6 +6,7 @@
 
 #include "mine/compare.h"
 #include "mine/findings.h"
+#include "mine/gain.h"
 #include "result/fields.h"
 
 struct lode_mine_report {
@@ -16,13 +17,16 @@ struct lode_mine_report {
 	const struct lode_findings *findings; /* NULL: they were not asked for */
 	const char *hint;                     /* what to do about functions without a name; NULL: nothing */
 	const struct lode_idle_stacks *idle;  /* the rules, applied to the area's dictionary */
+	int only_findings;                    /* nothing was mined */
 	int all_frames;                       /* text shows frames that say nothing, too */
 	size_t top;                           /* clusters to show; 0: all */
 	uint64_t covered;                     /* --new: ns that signatures cover, taken out before mining */
 	int only_new;                         /* --new was requested */
 	int timing;         /* JSON says how long the steps took; without it equal input gives equal bytes */
 	uint64_t read_time; /* ns that collecting the area took */
-	int for_page;       /* JSON is for a page: it has the cost of each cluster in all streams */
+	const struct lode_gains *gains; /* what fixing clusters would gain; NULL: it was not asked for */
+	uint32_t cpus;                  /* of the replay (scope/what_if.h) */
+	int for_page;                   /* JSON is for a page: it has the cost of each cluster in all streams */
 };
 
 /* How many clusters are shown. */

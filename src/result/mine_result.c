@@ -5,11 +5,7 @@
 #include "result/mine_result.h"
 
 #include "result/written_frames.h"
-
-#include <stdlib.h>
-
-/* Streams of a cluster, unless it is for a page. */
-#define STREAMS 100
+#include "result/written_shares.h"
 
 /* ---- sums ---- */
 
@@ -158,53 +154,6 @@ static struct lode_list examples_of(const struct lode_mine_report *report, size_
 	return lode_list_of(items, count);
 }
 
-static int by_cost(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a < b) - (a > b);
-}
-
-/* Marks the `most` costliest shares; among equal ones the first. NULL: all; also when memory has run out. */
-static uint8_t *costliest_shares(const struct lode_shares *shares, size_t most)
-{
-	uint64_t *costs = shares->count > most ? lode_alloc(shares->count * sizeof(*costs)) : NULL;
-	uint8_t *marks = costs ? lode_calloc(shares->count, 1) : NULL;
-	size_t above = 0;
-
-	for (size_t i = 0; marks && i < shares->count; i++)
-		costs[i] = shares->items[i].cost;
-	if (marks)
-		qsort(costs, shares->count, sizeof(*costs), by_cost);
-	while (marks && above < most && costs[above] > costs[most - 1])
-		above++;
-	for (size_t i = 0, equal = most - above; marks && i < shares->count; i++)
-		marks[i] = shares->items[i].cost > costs[most - 1] ||
-			   (shares->items[i].cost == costs[most - 1] && equal && equal--);
-	lode_free(costs);
-	return marks;
-}
-
-/* What it costs in streams, by place in `stream_ids`: place, ns, and so on. A page compares all of them. */
-static int write_by_stream(const struct lode_written *self, struct lode_json *json)
-{
-	const struct lode_shares *shares = self->from;
-	uint8_t *marks = costliest_shares(shares, self->count);
-
-	if (shares->count > self->count && !marks)
-		return LODE_SYSTEM;
-	lode_json_array(json);
-	for (size_t i = 0; i < shares->count; i++) {
-		if (marks && !marks[i])
-			continue;
-		lode_json_u64(json, shares->items[i].stream);
-		lode_json_u64(json, shares->items[i].cost);
-	}
-	lode_json_array_end(json);
-	lode_free(marks);
-	return 0;
-}
-
 static int make_cluster(const struct lode_list *list, size_t i, void *item)
 {
 	const struct lode_mine_report *report = list->from;
@@ -212,7 +161,7 @@ static int make_cluster(const struct lode_list *list, size_t i, void *item)
 	const struct lode_pattern_cluster *members = &mined->clusters.items[i];
 	const struct lode_mined_group *group = &mined->cluster_groups[i];
 	uint64_t whole = report->area->rows[report->options->kind].cost;
-	size_t most = report->for_page ? SIZE_MAX : STREAMS, streams = group->shares.count;
+	size_t most = report->for_page ? SIZE_MAX : LODE_LISTED_STREAMS, streams = group->shares.count;
 	struct lode_mine_cluster *cluster = item;
 
 	cluster->id = group->id;
@@ -223,9 +172,13 @@ static int make_cluster(const struct lode_list *list, size_t i, void *item)
 	cluster->common =
 		lode_written_frames(&report->area->dictionary.frames, mined->common[i], mined->common_length[i]);
 	cluster->examples = examples_of(report, i, cluster->example);
-	cluster->by_stream =
-		(struct lode_written){ .write = write_by_stream, .from = &group->shares, .count = most };
+	cluster->by_stream = lode_written_shares(&group->shares, most);
 	cluster->by_stream_left_out = streams > most ? streams - most : 0;
+	cluster->has_gain = report->gains && group->gain_target;
+	if (cluster->has_gain)
+		cluster->gain =
+			(struct lode_gain_all_and_half){ *lode_gain_of(report->gains, group->gain_target - 1, 0),
+							 *lode_gain_of(report->gains, group->gain_target - 1, 1) };
 	return 1;
 }
 
@@ -298,17 +251,21 @@ int lode_mine_result_make(struct lode_mine_result *result, const struct lode_min
 		.stream_ids = { area->stream_count, area, 0, make_stream_id },
 		.patterns_total = report->mined->patterns.count,
 		.clusters_total = report->mined->clusters.count,
+		.has_replay = report->gains != NULL,
 		.has_timing = report->timing,
 		.timing = times_of(report),
 		.report = report,
 	};
+	if (report->gains)
+		result->replay = lode_gain_replay_of(report->gains, report->cpus);
 	if (result->has_work && lode_mine_find_places(report, &result->places) < 0)
 		return LODE_SYSTEM;
 	result->waiting_for_work = (struct lode_mine_work){
 		events_of(&area->work),
 		{ result->places.count, result, 0, make_place },
 	};
-	if (lode_findings_result_make(&result->findings, area, report->findings, report->top) < 0)
+	if (lode_findings_result_make(&result->findings, area, report->findings, report->top,
+				      report->for_page ? SIZE_MAX : LODE_LISTED_STREAMS) < 0)
 		return LODE_SYSTEM;
 	result->findings.has_hint = report->findings && report->hint;
 	result->findings.hint = report->hint;

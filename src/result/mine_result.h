@@ -7,6 +7,7 @@
 
 #include "result/findings_result.h"
 #include "result/frame_facts.h"
+#include "result/gain_result.h"
 #include "result/mine_report.h"
 #include "result/unread_fields.h"
 
@@ -63,6 +64,12 @@ struct lode_mine_cluster_example {
 
 #define LODE_MINE_EXAMPLES 5
 
+/* What fixing a cluster gains: wholly, and half of it. */
+struct lode_gain_all_and_half {
+	struct lode_gain all;
+	struct lode_gain half;
+};
+
 struct lode_mine_cluster {
 	const char *id;
 	struct lode_list patterns; /* of const char *: their ids */
@@ -74,6 +81,8 @@ struct lode_mine_cluster {
 	struct lode_mine_cluster_example example[LODE_MINE_EXAMPLES]; /* what `examples` lists */
 	struct lode_written by_stream;
 	uint64_t by_stream_left_out;
+	int has_gain;
+	struct lode_gain_all_and_half gain;
 };
 
 struct lode_mine_times {
@@ -109,6 +118,8 @@ struct lode_mine_result {
 	struct lode_list patterns; /* of struct lode_mine_pattern */
 	struct lode_list clusters; /* of struct lode_mine_cluster */
 	struct lode_frame_facts facts;
+	int has_replay;
+	struct lode_gain_replay replay;
 	int has_timing;
 	struct lode_mine_times timing;
 	const struct lode_mine_report *report; /* from here on: what the lists are made from */

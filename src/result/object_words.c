@@ -32,8 +32,23 @@ static const struct {
 	[LODE_OBJECT_CHILD] = { "the child ", "a child" },
 	[LODE_OBJECT_PAGE] = { "a page of ", "a page from disk" },
 	[LODE_OBJECT_GPU] = { "the GPU ", "a GPU" },
+	[LODE_OBJECT_LAUNCH] = { "a launch into ", "a launch" },
 	[LODE_OBJECT_OTHER] = { "", "something" },
 };
+
+int lode_object_is_way(enum lode_object_kind kind)
+{
+	return kind == LODE_OBJECT_PIPE || kind == LODE_OBJECT_UNIX || kind == LODE_OBJECT_TCP ||
+	       kind == LODE_OBJECT_UDP || kind == LODE_OBJECT_SOCKET || kind == LODE_OBJECT_FILE;
+}
+
+const char *lode_launch_after(const char *object)
+{
+	const char *after = lode_object_kind_of(object) == LODE_OBJECT_LAUNCH ? strstr(object, LODE_LAUNCH_AFTER)
+									      : NULL;
+
+	return after ? after + strlen(LODE_LAUNCH_AFTER) : NULL;
+}
 
 void lode_object_words(struct lode_buffer *buffer, const char *object)
 {
@@ -64,6 +79,8 @@ void lode_object_words(struct lode_buffer *buffer, const char *object)
 	} else if (kind == LODE_OBJECT_LOCK &&
 		   (lode_starts_with(name, "monitor") || lode_starts_with(name, LODE_LOCK_OF_KERNEL))) {
 		lode_buffer_text(buffer, "the ");
+	} else if (lode_starts_with(name, LODE_OBJECT_ON)) {
+		lode_buffer_text(buffer, kind == LODE_OBJECT_PAGE ? "a page of a file" : words[kind].nameless);
 	} else {
 		lode_buffer_text(buffer, words[kind].named);
 	}

@@ -3,8 +3,14 @@
 #define LODE_RESULT_OBJECT_WORDS_H
 
 #include "base/buffer.h"
+#include "trace/objects.h"
 
 /* Appends the words for an object, a text `kind:name`, safe for a terminal; nothing for "". */
 void lode_object_words(struct lode_buffer *buffer, const char *object);
+
+/* Pipes, sockets and files lead to another thread; of conditions and the like it is enough to know who ended the wait. */
+int lode_object_is_way(enum lode_object_kind kind);
+/* Of a launch, the function in which the launching thread had let the GPU run dry; NULL: none, or another object. */
+const char *lode_launch_after(const char *object);
 
 #endif

@@ -1,16 +1,20 @@
 /* The results that have a table of fields: see results.h. */
 #include "result/results.h"
 
+#include "result/annotate_report.h"
+#include "result/bench_result.h"
 #include "result/column_heads.h"
 #include "result/coverage_report.h"
 #include "result/diff_result.h"
 #include "result/explain_result.h"
 #include "result/fsck_report.h"
+#include "result/gain_result.h"
 #include "result/hunt_result.h"
 #include "result/import_report.h"
 #include "result/info_result.h"
 #include "result/latency_result.h"
 #include "result/mine_result.h"
+#include "result/query_fields.h"
 #include "result/record_report.h"
 #include "result/scope_result.h"
 #include "result/server_answers.h"
@@ -20,6 +24,18 @@
 #include "result/watch_report.h"
 
 const struct lode_described_result lode_described_results[] = {
+	{
+		.name = "annotate",
+		.title = "lode annotate --json, GET /api/annotate",
+		.what = "The source of a function, or its instructions, with what each line costs.",
+		.lines = { &lode_annotate_fields },
+	},
+	{
+		.name = "bench",
+		.title = "lode bench --json",
+		.what = "How much longer one command takes than another.",
+		.lines = { &lode_bench_fields },
+	},
 	{
 		.name = "coverage",
 		.title = "lode coverage --json, GET /api/coverage",
@@ -90,7 +106,7 @@ const struct lode_described_result lode_described_results[] = {
 	},
 	{
 		.name = "mine",
-		.title = "lode mine --json, GET /api/mine, GET /api/mine-run",
+		.title = "lode mine --json, GET /api/findings, GET /api/mine, GET /api/mine-run",
 		.what = "Clusters of call-stack patterns that cost the most time.",
 		.lines = { &lode_mine_fields },
 	},
@@ -120,6 +136,12 @@ const struct lode_described_result lode_described_results[] = {
 		.lines = { &lode_progress_answer_fields },
 	},
 	{
+		.name = "query",
+		.title = "lode query --json, GET /api/query",
+		.what = "The result of an SQL statement.",
+		.lines = { &lode_query_fields },
+	},
+	{
 		.name = "record",
 		.title = "lode record --json",
 		.what = "What was recorded.",
@@ -138,6 +160,12 @@ const struct lode_described_result lode_described_results[] = {
 		.lines = { &lode_scope_page_fields },
 	},
 	{
+		.name = "scope-gain",
+		.title = "lode scope --without PATTERN --json",
+		.what = "How much earlier symptoms would end without the events of a pattern.",
+		.lines = { &lode_gain_fields },
+	},
+	{
 		.name = "signatures",
 		.title = "lode signatures --json",
 		.what = "Signatures and where they match.",
@@ -154,6 +182,18 @@ const struct lode_described_result lode_described_results[] = {
 		.title = "a line of lode symbolize --json",
 		.what = "What was named in a stream.",
 		.lines = { &lode_symbolize_fields },
+	},
+	{
+		.name = "symbols",
+		.title = "GET and POST /v1/symbols",
+		.what = "Which symbols of programs a corpus has.",
+		.lines = { &lode_symbols_answer_fields },
+	},
+	{
+		.name = "upload",
+		.title = "POST /v1/streams",
+		.what = "What an upload became.",
+		.lines = { &lode_upload_answer_fields },
 	},
 	{
 		.name = "version",

@@ -69,9 +69,9 @@ static char *put_wait(const struct writer *writer, uint32_t wait, char *at)
 		at = LODE_PUT(at, ",\"object\":");
 		at = lode_put_bytes(at, writer->object->bytes, writer->object->size);
 	}
-	if (lode_events_holder(waits, wait) != LODE_NONE) {
+	if (lode_scope_holder(writer->report, wait) != LODE_NONE) {
 		at = LODE_PUT(at, ",\"holder\":");
-		at = lode_put_number(at, thread_of(writer, waits->holder[wait])->tid);
+		at = lode_put_number(at, thread_of(writer, lode_scope_holder(writer->report, wait))->tid);
 	}
 	return at;
 }

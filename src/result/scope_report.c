@@ -143,6 +143,8 @@ static int make_index(struct lode_scope_report *report, struct lode_error *error
 	code = lode_wait_kinds_make(&report->kinds, &report->stream, report->idle, error);
 	for (int type = LODE_RUN; !code && type <= LODE_WAIT; type++)
 		lode_wait_kinds_see(report->kinds, &report->stream.events[type]);
+	if (!code && lode_wait_holders(report->index, &report->holders) < 0)
+		code = lode_fail_memory(error);
 	return code ? code : lode_processors_make(&report->processors, &report->stream, error);
 }
 
@@ -212,6 +214,7 @@ void lode_scope_report_release(struct lode_scope_report *report)
 	lode_free(report->items);
 	lode_wait_kinds_free(report->kinds);
 	lode_processors_free(report->processors);
+	lode_free(report->holders);
 	lode_scope_index_free(report->index);
 	lode_idle_stacks_free(report->idle);
 	lode_joined_hosts_release(&report->hosts);

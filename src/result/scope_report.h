@@ -50,6 +50,7 @@ struct lode_scope_report {
 	struct lode_scope_index *index;
 	struct lode_wait_kinds *kinds;
 	struct lode_processors *processors;
+	uint32_t *holders;              /* by wait (lode_wait_holders); NULL: none is known */
 	struct lode_scope_found *items; /* by symptom */
 	size_t count;
 	int wanted; /* 0: `where` leaves the stream out, and nothing was loaded */
@@ -63,6 +64,12 @@ void lode_scope_report_release(struct lode_scope_report *report);
 int lode_scope_report_find(struct lode_scope_report *report, size_t i, struct lode_error *error);
 /* Forgets what was found for symptom `i`. */
 void lode_scope_report_forget(struct lode_scope_report *report, size_t i);
+
+/* The thread that held what a wait was for; LODE_NONE: unknown. */
+static inline uint32_t lode_scope_holder(const struct lode_scope_report *report, uint32_t wait)
+{
+	return report->holders ? report->holders[wait] : LODE_NONE;
+}
 
 /* Of a part that is ready: the thread that had the processor for at least half of it; LODE_NONE: none is known to. */
 uint32_t lode_scope_behind(const struct lode_scope_report *report, const struct lode_part *part);

@@ -36,6 +36,7 @@ struct signature_fields {
 	uint64_t run_ns;
 	uint64_t wait_ns;
 	int regression;
+	struct lode_list notes;
 	struct lode_written patterns;
 };
 
@@ -61,6 +62,7 @@ static const struct lode_field signature_rows[] = {
 	FIELD_U64(run_ns, "CPU time of them."),
 	FIELD_U64(wait_ns, "Waiting of them."),
 	FIELD_BOOL(regression, "It is fixed, and newer streams match."),
+	FIELD_TEXTS(notes, "What people wrote about it, the newest last."),
 	FIELD_WRITTEN(patterns, LODE_SHAPE_LISTS, LODE_FIELD_TEXT, "Its patterns."),
 };
 static const struct lode_fields signature_fields = FIELD_TABLE("Signature", signature_rows);
@@ -110,6 +112,7 @@ static int make_signature(const struct lode_list *list, size_t i, void *item)
 		.run_ns = signature->cost[LODE_RUN],
 		.wait_ns = signature->cost[LODE_WAIT],
 		.regression = lode_signature_is_back(signature),
+		.notes = lode_list_of(signature->notes, signature->note_count),
 		.patterns = { .write = write_patterns,
 			      .from = report->signatures,
 			      .first = signature->first,

@@ -1,5 +1,5 @@
 /*
- * Time line: how much time a stream, or one of its threads, ran and waited in
+ * Timeline: how much time a stream, or one of its threads, ran and waited in
  * each of a few equal slices of time.
  */
 #ifndef LODE_RESULT_TIMELINE_H

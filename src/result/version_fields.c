@@ -22,6 +22,7 @@ static const struct lode_field version_rows[] = {
 	FIELD_BOOL(recorder, "lode record is built in."),
 	FIELD_BOOL(page, "The page is built in."),
 	FIELD_BOOL(server, "lode serve is built in."),
+	FIELD_BOOL(push, "lode push is built in."),
 	FIELD_OBJECT(libraries, libraries, "Versions of libraries."),
 };
 const struct lode_fields lode_version_fields = FIELD_TABLE("VersionResult", version_rows);

@@ -19,6 +19,7 @@ struct lode_version_report {
 	int recorder;
 	int page;
 	int server;
+	int push;
 	struct lode_library_versions libraries;
 };
 

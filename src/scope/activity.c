@@ -2,6 +2,7 @@
 #include "scope/activity.h"
 
 #include "base/parallel.h"
+#include "scope/activity_cache.h"
 #include "scope/where.h"
 #include "store/store.h"
 #include "store/unread_streams.h"
@@ -89,27 +90,47 @@ static int sum_requests(struct lode_activity *activity, const struct lode_stream
 	return code;
 }
 
-static int sum_up(struct lode_activity *activity, struct lode_store *store, size_t number,
-		  const struct lode_activity_options *options, struct lode_stream *stream, struct lode_error *error)
+/* Of events that are there. */
+static int sum_events(struct lode_activity *activity, size_t number, const struct lode_activity_options *options,
+		      const struct lode_stream *stream, struct lode_error *error)
 {
-	const unsigned columns[LODE_EVENT_TYPES] = { RUN_COLUMNS, WAIT_COLUMNS, CALL_COLUMNS };
 	struct lode_idle_stacks *idle = NULL;
 	uint8_t *threads = NULL;
-	int code = lode_store_head(store, stream, error);
+	int code = 0;
 
-	if (code || !lode_where_fits(stream, options->where))
-		return code;
-	code = lode_store_load_events(store, stream, columns, error);
-	if (!code && options->idle)
+	if (options->idle)
 		code = lode_idle_stacks_make(&idle, options->idle, stream->dictionary, error);
 	if (!code && lode_where_members(stream, options->where, &threads) < 0)
 		code = lode_fail_memory(error);
 	if (!code)
 		code = sum_states(activity, stream, idle, threads, error);
-	if (!code)
+	if (!code && !options->states_only)
 		code = sum_requests(activity, stream, number, idle, threads, error);
 	lode_free(threads);
 	lode_idle_stacks_free(idle);
+	return code;
+}
+
+static int sum_up(struct lode_activity *activity, struct lode_store *store, size_t number,
+		  const struct collecting *collecting, struct lode_stream *stream, struct lode_error *error)
+{
+	const unsigned columns[LODE_EVENT_TYPES] = { RUN_COLUMNS, WAIT_COLUMNS, CALL_COLUMNS };
+	const struct lode_corpus_entry *entry = &collecting->list->items[number];
+	const struct lode_activity_options *options = collecting->options;
+	struct lode_map_key key;
+	int code = lode_store_head(store, stream, error), kept, found;
+
+	if (code || !lode_where_fits(stream, options->where))
+		return code;
+	kept = lode_activity_cache_key(options, entry, store, &key);
+	found = kept > 0 ? lode_activity_cache_find(entry->cache, &key, &activity->states) : kept;
+	if (found)
+		return found > 0 ? 0 : lode_fail_memory(error);
+	code = lode_store_load_events(store, stream, columns, error);
+	if (!code)
+		code = sum_events(activity, number, options, stream, error);
+	if (!code && kept)
+		lode_activity_cache_put(entry->cache, &key, &activity->states);
 	return code;
 }
 
@@ -128,7 +149,7 @@ static int map_stream(void *context, size_t i, void *partial, struct lode_error 
 	lode_stream_init(&stream, &dictionary);
 	code = lode_store_open(&store, entry->path, &own);
 	if (!code) {
-		code = sum_up(partial, store, i, collecting->options, &stream, &own);
+		code = sum_up(partial, store, i, collecting, &stream, &own);
 		lode_store_close(store);
 	}
 	lode_stream_release(&stream);

@@ -17,6 +17,7 @@ struct lode_activity {
 
 struct lode_activity_options {
 	const struct lode_idle_rules *idle; /* NULL: nothing is idle, and there are no requests */
+	int states_only;                    /* requests are not asked for */
 	const char *const *where;           /* where.h: which streams, and which of their threads; NULL: all */
 	int strict;                         /* a stream that cannot be read ends it, instead of being left out */
 	unsigned jobs;                      /* 0: one a processor */

@@ -233,10 +233,10 @@ static int finish(struct collection *collection, const struct lode_corpus_list *
 	return check_found(collection, lode_corpus_title(corpus), error);
 }
 
-static int only_requests(const struct lode_symptom_rules *rules)
+static int are_all(const struct lode_symptom_rules *rules, enum lode_symptom_rule_type type)
 {
 	for (size_t i = 0; i < rules->count; i++)
-		if (rules->items[i].type != LODE_SYMPTOM_REQUEST)
+		if (rules->items[i].type != type)
 			return 0;
 	return rules->count > 0;
 }
@@ -260,7 +260,9 @@ static int collect(struct lode_corpus *corpus, const struct lode_area_plan *plan
 	*area = collection.merge.area;
 	area->scope = plan->scope;
 	area->by_symptom = plan->options->by_symptom;
-	area->requests = only_requests(&plan->rules);
+	area->by_rules = plan->rules.count > 0;
+	area->requests = are_all(&plan->rules, LODE_SYMPTOM_REQUEST);
+	area->gpus = are_all(&plan->rules, LODE_SYMPTOM_GPU);
 	if (code)
 		return code;
 	if (!helps)

@@ -87,7 +87,9 @@ struct lode_area {
 	struct lode_arena arena;
 	enum lode_scope scope;            /* what `auto` came to */
 	int by_symptom;                   /* as the options had it */
+	int by_rules;                     /* symptoms are those of rules: names of recorded ones are not theirs */
 	int requests;                     /* all symptoms are requests: the rules look for nothing else */
+	int gpus;                         /* the same: they are what GPUs did */
 	struct lode_area_stream *streams; /* those that --where leaves, in the catalogue's order */
 	size_t stream_count;
 	struct lode_area_rows rows[LODE_AREA_KINDS]; /* by LODE_RUN, LODE_WAIT */

@@ -1,8 +1,15 @@
 /*
- * Scope `all`: events are read block by block and then dropped. Waits of threads without work are counted separately, by
- * the idle rules and by where a thread waits for work (work_waits.h). For the latter the waits are read twice.
+ * Scope `all`: waits of threads without work are counted separately, by the idle rules and by where a thread waits for work
+ * (work_waits.h).
+ *
+ * Events are read block by block and then dropped, the waits twice, to learn which are for work. Where chains are wanted, all
+ * are loaded, because waits are followed through other threads (area_walks.h); so are those of streams with symptoms, whose
+ * paths tell what is no wait for work.
  */
 #include "scope/area_mapping.h"
+
+/* Waits of larger streams are not followed: they would take more memory, about 60 bytes an event, than may be there. */
+#define MAX_FOLLOWED_EVENTS (8u << 20)
 
 static int add_block(struct lode_area_mapping *mapping, int type, const struct lode_events *events)
 {
@@ -60,45 +67,107 @@ int lode_area_map_blocks(struct lode_area_mapping *mapping, int rows, struct lod
 	return code;
 }
 
-/* Scope all in a stream with symptoms, whose paths are needed to tell what waits for work. */
-static int add_beside_symptoms(struct lode_area_mapping *mapping, struct lode_error *error)
+/* ---- loaded ---- */
+
+static int load(struct lode_area_mapping *mapping, struct lode_error *error)
+{
+	unsigned context = lode_area_context_column(mapping), more = lode_area_chain_columns(mapping);
+	const unsigned columns[LODE_EVENT_TYPES] = { LODE_AREA_PART_COLUMNS | context,
+						     LODE_AREA_PART_COLUMNS | context | more,
+						     LODE_AREA_CALL_COLUMNS | context };
+
+	return lode_store_load_events(mapping->store, &mapping->partial->stream, columns, error);
+}
+
+static int mark_paths(struct lode_area_mapping *mapping, struct lode_scope_index *index, struct lode_error *error)
+{
+	const struct lode_stream *stream = &mapping->partial->stream;
+
+	if (!mapping->classes.work || !stream->symptom_count)
+		return 0;
+	return lode_wait_classes_mark_paths(&mapping->classes, index, stream->events[LODE_WAIT].count,
+					    stream->symptoms, stream->symptom_count, error);
+}
+
+/* The time of the waits that count. */
+static uint64_t time_of_waits(const struct lode_area_mapping *mapping)
+{
+	const struct lode_events *waits = &mapping->partial->stream.events[LODE_WAIT];
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < waits->count; i++)
+		if (lode_area_is_wanted(mapping, LODE_WAIT, waits, i, waits->t[i]) &&
+		    lode_area_row_set_of(mapping, LODE_WAIT, waits, i) == LODE_AREA_COUNTED)
+			total = lode_add_saturating(total, lode_events_cost(waits, i));
+	return total;
+}
+
+static int add_loaded(struct lode_area_mapping *mapping, struct lode_scope_index *index, int follow)
 {
 	struct lode_stream *stream = &mapping->partial->stream;
-	unsigned context = lode_area_context_column(mapping);
-	const unsigned columns[LODE_EVENT_TYPES] = { LODE_AREA_PART_COLUMNS | context,
-						     LODE_AREA_PART_COLUMNS | context |
-							     lode_area_chain_columns(mapping),
-						     LODE_AREA_CALL_COLUMNS | context };
-	struct lode_scope_index *index = NULL;
-	int code = lode_store_load_events(mapping->store, stream, columns, error);
+	struct lode_area_walks walks = { 0 };
+	int code = 0;
 
-	if (!code)
-		code = lode_scope_index_make(&index, stream, error);
-	if (!code) {
-		lode_scope_index_interrupts(index, lode_idle_interrupts(mapping->idle));
-		code = lode_wait_classes_mark_paths(&mapping->classes, index, stream->events[LODE_WAIT].count,
-						    stream->symptoms, stream->symptom_count, error);
+	if (follow) {
+		mapping->chains.index = index;
+		mapping->walks = &walks;
+		lode_area_walks_begin(&walks, &mapping->chains, index, time_of_waits(mapping));
 	}
 	for (int type = 0; !code && type < LODE_EVENT_TYPES; type++) {
 		lode_area_count_stacks(mapping, &stream->events[type]);
-		if (add_block(mapping, type, &stream->events[type]) < 0)
-			code = lode_fail_memory(error);
+		code = add_block(mapping, type, &stream->events[type]);
 	}
+	if (!code)
+		code = lode_area_walks_end(&walks);
+	lode_area_walks_release(&walks);
+	mapping->walks = NULL;
+	mapping->chains.index = NULL;
+	return code;
+}
+
+static int map_loaded(struct lode_area_mapping *mapping, int follow, struct lode_error *error)
+{
+	struct lode_stream *stream = &mapping->partial->stream;
+	struct lode_scope_index *index = NULL;
+	int code = load(mapping, error);
+
+	if (!code)
+		code = lode_area_learn_classes(mapping, 1, error);
+	for (int type = 0; !code && mapping->kinds && type < LODE_AREA_KINDS; type++)
+		lode_wait_kinds_see(mapping->kinds, &stream->events[type]);
+	if (!code)
+		code = lode_scope_index_make(&index, stream, error);
+	if (!code && mapping->idle)
+		lode_scope_index_interrupts(index, lode_idle_interrupts(mapping->idle));
+	if (!code)
+		code = mark_paths(mapping, index, error);
+	if (!code && add_loaded(mapping, index, follow) < 0)
+		code = lode_fail_memory(error);
 	lode_scope_index_free(index);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		lode_events_release(&stream->events[type]);
 	return code;
 }
 
+/* ---- either ---- */
+
+static int is_small(const struct lode_store *store)
+{
+	uint64_t events = 0;
+
+	for (size_t i = 0; i < lode_store_blocks(store); i++)
+		events += lode_store_block(store, i)->count;
+	return events <= MAX_FOLLOWED_EVENTS;
+}
+
 int lode_area_map_all(struct lode_area_mapping *mapping, struct lode_error *error)
 {
-	int code = lode_area_learn_classes(mapping, 0, error);
+	int follow = mapping->kinds && is_small(mapping->store), code;
 
+	if (follow || (lode_area_learns_classes(mapping) && mapping->partial->stream.symptom_count))
+		return map_loaded(mapping, follow, error);
+	code = lode_area_learn_classes(mapping, 0, error);
 	if (!code)
 		code = lode_area_show_threads(mapping, error);
-	if (code)
-		return code;
-	return mapping->classes.work && mapping->partial->stream.symptom_count
-		       ? add_beside_symptoms(mapping, error)
-		       : lode_area_map_blocks(mapping, 1, error);
+	return code ? code : lode_area_map_blocks(mapping, 1, error);
 }

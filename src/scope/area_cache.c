@@ -61,7 +61,7 @@ int lode_area_cache_key(const struct lode_area_plan *plan, const struct lode_cor
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		events += entry->events[type];
 	/* What is joined depends on other streams, too. */
-	if (plan->keep || !lode_map_cache_wants(entry->cache, events) ||
+	if (plan->keep || plan->visit || !lode_map_cache_wants(entry->cache, events) ||
 	    (plan->scope != LODE_SCOPE_ALL && lode_host_joins_has(plan->options->joins, entry->id)))
 		return 0;
 	lode_store_digest(store, &description);
@@ -71,7 +71,7 @@ int lode_area_cache_key(const struct lode_area_plan *plan, const struct lode_cor
 		lode_buffer_u64(&description, plan->relative ? entry->first_t : 0);
 		lode_symptom_claims_describe(plan->claims, entry, &description);
 	}
-	code = lode_map_key_make(key, "area 9", &description);
+	code = lode_map_key_make(key, "area 11", &description);
 	lode_buffer_release(&description);
 	return code ? code : 1;
 }
@@ -137,14 +137,15 @@ static const struct lode_map_field link_fields[] = {
 };
 static const struct lode_map_layout link_layout = { sizeof(struct lode_chain_link), link_fields, 8 };
 
-_Static_assert(sizeof(struct lode_chain_row) == 6 * 4 + 2 * 8, "all fields of a chain's row are kept");
+_Static_assert(sizeof(struct lode_chain_row) == 6 * 4 + 4 * 8, "all fields of a chain's row are kept");
 static const struct lode_map_field chain_fields[] = {
 	LODE_MAP_FIELD(struct lode_chain_row, chain),   LODE_MAP_FIELD(struct lode_chain_row, stack),
 	LODE_MAP_FIELD(struct lode_chain_row, stream),  LODE_MAP_FIELD(struct lode_chain_row, symptom),
-	LODE_MAP_FIELD(struct lode_chain_row, context), LODE_MAP_FIELD(struct lode_chain_row, cost),
-	LODE_MAP_FIELD(struct lode_chain_row, events),
+	LODE_MAP_FIELD(struct lode_chain_row, context), LODE_MAP_FIELD(struct lode_chain_row, longest_tid),
+	LODE_MAP_FIELD(struct lode_chain_row, cost),    LODE_MAP_FIELD(struct lode_chain_row, events),
+	LODE_MAP_FIELD(struct lode_chain_row, longest), LODE_MAP_FIELD(struct lode_chain_row, longest_t),
 };
-static const struct lode_map_layout chain_layout = { sizeof(struct lode_chain_row), chain_fields, 7 };
+static const struct lode_map_layout chain_layout = { sizeof(struct lode_chain_row), chain_fields, 10 };
 
 static const struct lode_map_field number_field[] = { { 0, sizeof(uint64_t) } };
 static const struct lode_map_layout number_layout = { sizeof(uint64_t), number_field, 1 };
@@ -259,8 +260,9 @@ static void read_numbers(struct lode_map_reader *reader, struct lode_area_partia
 	lode_map_read_rows(reader, &partial->account, 1, &account_layout);
 }
 
-int lode_area_partial_read(struct lode_cursor payload, struct lode_area_partial *partial)
+int lode_area_partial_read(struct lode_cursor payload, void *result)
 {
+	struct lode_area_partial *partial = result;
 	struct lode_map_reader reader = lode_map_reader(payload);
 	size_t nodes = partial->dictionary.tree.count;
 	int code;
@@ -301,20 +303,12 @@ static void forget(struct lode_area_partial *partial)
 int lode_area_cache_find(struct lode_map_cache *cache, const struct lode_map_key *key,
 			 struct lode_area_partial *partial)
 {
-	struct lode_cached_map found;
-	int code;
+	int code = lode_map_cache_read(cache, key, lode_area_partial_read, partial);
 
-	if (!lode_map_cache_find(cache, key, &found))
-		return 0;
-	code = lode_area_partial_read(found.payload, partial);
-	lode_cached_map_release(&found);
-	if (!code)
-		return 1;
-	forget(partial);
-	if (code != LODE_BAD_INPUT)
+	if (code == 0 || code == 1)
 		return code;
-	lode_map_cache_drop(cache, key);
-	return 0;
+	forget(partial);
+	return code == LODE_BAD_INPUT ? 0 : code;
 }
 
 void lode_area_cache_put(struct lode_map_cache *cache, const struct lode_map_key *key,

@@ -25,6 +25,6 @@ void lode_area_cache_put(struct lode_map_cache *cache, const struct lode_map_key
 			 const struct lode_area_partial *partial);
 
 /* The same over a payload in memory. Returns 0, LODE_BAD_INPUT or LODE_SYSTEM; the partial may be half filled then. */
-int lode_area_partial_read(struct lode_cursor payload, struct lode_area_partial *partial);
+int lode_area_partial_read(struct lode_cursor payload, void *partial); /* struct lode_area_partial */
 
 #endif

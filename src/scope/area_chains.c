@@ -5,6 +5,8 @@
 #include "scope/own_frames.h"
 #include "scope/process_names.h"
 #include "scope/scope_index.h"
+#include "trace/gpu_threads.h"
+#include "trace/objects.h"
 
 #include <string.h>
 
@@ -59,14 +61,20 @@ static struct lode_chain_link wait_link(const struct lode_area_chains *maker, ui
 	return link;
 }
 
-/* The same where no other link follows: who ended the wait, if nobody held what it was for. */
+/*
+ * The same where no other link follows: who ended the wait, if nobody is known to have had what it was for. Whoever ends the
+ * wait for a lock gave it away.
+ */
 static struct lode_chain_link woken_link(const struct lode_area_chains *maker, uint32_t before,
 					 const struct lode_events *waits, size_t i)
 {
 	struct lode_chain_link link = wait_link(maker, before, waits, i);
+	const char *object =
+		lode_strings_get(&maker->stream->dictionary->frames.strings, lode_events_object(waits, i));
+	int is_lock = link.state == LODE_STATE_LOCK && lode_object_kind_of(object) == LODE_OBJECT_LOCK;
 	uint32_t waker = waits->waker[i];
 
-	if (!link.holder && (link.state == LODE_STATE_REPLY || link.state == LODE_STATE_CHILD) &&
+	if (!link.holder && (link.state == LODE_STATE_REPLY || link.state == LODE_STATE_CHILD || is_lock) &&
 	    waker < maker->stream->thread_count) {
 		link.holder = maker->stream->threads[waker].name;
 		link.holder_process = maker->processes[waker];
@@ -96,8 +104,8 @@ static struct lode_chain_link ready_link(const struct lode_area_chains *maker, u
 	return link;
 }
 
-/* The context that rows are told apart by. Traces are no groups: each is another. */
-static uint32_t context_of(const struct lode_area_chains *maker, const struct lode_events *events, size_t i)
+/* Traces are no groups: each is another. */
+uint32_t lode_area_chains_context(const struct lode_area_chains *maker, const struct lode_events *events, size_t i)
 {
 	uint32_t context = lode_events_context(events, i);
 
@@ -109,6 +117,17 @@ static uint32_t context_of(const struct lode_area_chains *maker, const struct lo
 
 /* ---- critical paths ---- */
 
+/* The own function that waits. Above what a stream of a GPU waits for stands the call of CUDA that it comes from. */
+static uint32_t place_of(const struct lode_area_chains *maker, const struct lode_events *waits, size_t i)
+{
+	const struct lode_stack_tree *tree = &maker->stream->dictionary->tree;
+	uint32_t node = waits->stack[i];
+
+	if (lode_thread_is_gpu(&maker->stream->threads[waits->thread[i]]))
+		node = tree->nodes[tree->nodes[node].parent].parent;
+	return maker->places[node];
+}
+
 static int open_wait(struct lode_area_chains *maker, size_t *depth, const struct lode_part *stepped)
 {
 	const struct lode_events *waits = &maker->stream->events[LODE_WAIT];
@@ -116,7 +135,7 @@ static int open_wait(struct lode_area_chains *maker, size_t *depth, const struct
 		wait_link(maker, *depth ? maker->open[*depth - 1].chain : LODE_NONE, waits, stepped->event);
 	uint32_t chain;
 
-	link.place = maker->places[waits->stack[stepped->event]];
+	link.place = place_of(maker, waits, stepped->event);
 	chain = lode_chains_link(maker->chains, &link);
 	if (chain == LODE_NONE || LODE_GROW(maker->open, maker->open_capacity, *depth + 1) < 0)
 		return LODE_SYSTEM;
@@ -142,22 +161,54 @@ static uint32_t who_runs(const struct lode_area_chains *maker, const struct lode
 	return thread != LODE_NONE && lode_walked_thread_runs(maker->index, thread, part->t) ? thread : LODE_NONE;
 }
 
-static int add_gap(struct lode_area_chains *maker, uint32_t symptom, const struct lode_part *part, uint32_t before,
-		   uint32_t thread)
+/*
+ * A row of one part inside of the first `depth` open waits. It is seen in the outermost of them, the wait of the
+ * symptom's thread. A thread without a processor is seen itself: nobody it keeps waiting is to blame.
+ */
+static struct lode_chain_row row_of_part(const struct lode_area_chains *maker, uint32_t symptom,
+					 const struct lode_part *part, size_t depth)
 {
-	struct lode_chain_link link = thread_link(maker, before, thread, LODE_STATE_RUNNING);
-	struct lode_chain_row row = { .symptom = symptom, .cost = part->cost, .events = 1 };
+	int outside = depth && !lode_part_is_ready(maker->stream, part);
+	const struct lode_events *events = &maker->stream->events[outside ? LODE_WAIT : part->type];
+	uint32_t event = outside ? maker->open[0].event : part->event;
 
-	row.chain = lode_chains_link(maker->chains, &link);
-	return row.chain == LODE_NONE ? LODE_SYSTEM : lode_chains_add(maker->chains, &row);
+	return (struct lode_chain_row){
+		.symptom = symptom,
+		.cost = part->cost,
+		.events = 1,
+		.longest = part->cost,
+		.longest_t = events->t[event],
+		.longest_tid = maker->stream->threads[events->thread[event]].tid,
+	};
 }
 
-static int add_part(struct lode_area_chains *maker, uint32_t symptom, const struct lode_part *part, uint32_t before)
+/* `link` is the last of the row's chain. */
+static int add_path_row(struct lode_area_chains *maker, const struct lode_chain_link *link,
+			struct lode_chain_row *row)
 {
+	row->chain = lode_chains_link(maker->chains, link);
+	if (row->chain == LODE_NONE)
+		return LODE_SYSTEM;
+	return maker->into ? LODE_APPEND(maker->into->items, maker->into->count, maker->into->capacity, *row)
+			   : lode_chains_add(maker->chains, row);
+}
+
+static int add_gap(struct lode_area_chains *maker, uint32_t symptom, const struct lode_part *part, size_t depth,
+		   uint32_t thread)
+{
+	struct lode_chain_link link = thread_link(maker, maker->open[depth - 1].chain, thread, LODE_STATE_RUNNING);
+	struct lode_chain_row row = row_of_part(maker, symptom, part, depth);
+
+	return add_path_row(maker, &link, &row);
+}
+
+static int add_part(struct lode_area_chains *maker, uint32_t symptom, const struct lode_part *part, size_t depth)
+{
+	uint32_t before = depth ? maker->open[depth - 1].chain : LODE_NONE;
 	const struct lode_events *events = &maker->stream->events[part->type];
 	uint32_t thread = events->thread[part->event];
 	struct lode_chain_link link;
-	struct lode_chain_row row = { .symptom = symptom, .cost = part->cost, .events = 1 };
+	struct lode_chain_row row = row_of_part(maker, symptom, part, depth);
 
 	if (lode_part_is_ready(maker->stream, part))
 		link = ready_link(maker, before, part);
@@ -165,10 +216,9 @@ static int add_part(struct lode_area_chains *maker, uint32_t symptom, const stru
 		link = woken_link(maker, before, events, part->event);
 	else
 		link = thread_link(maker, before, thread, LODE_STATE_RUNNING);
-	row.chain = lode_chains_link(maker->chains, &link);
 	row.stack = events->stack[part->event];
-	row.context = context_of(maker, events, part->event);
-	return row.chain == LODE_NONE ? LODE_SYSTEM : lode_chains_add(maker->chains, &row);
+	row.context = lode_area_chains_context(maker, events, part->event);
+	return add_path_row(maker, &link, &row);
 }
 
 /* A part inside of the first `depth` open waits. */
@@ -178,9 +228,8 @@ static int add_any(struct lode_area_chains *maker, uint32_t symptom, const struc
 	uint32_t thread = gap && !lode_part_is_ready(maker->stream, part) ? who_runs(maker, part) : LODE_NONE;
 
 	if (thread != LODE_NONE)
-		return add_gap(maker, symptom, part, maker->open[depth - 1].chain, thread);
-	depth -= (size_t)gap;
-	return add_part(maker, symptom, part, depth ? maker->open[depth - 1].chain : LODE_NONE);
+		return add_gap(maker, symptom, part, depth, thread);
+	return add_part(maker, symptom, part, depth - (size_t)gap);
 }
 
 int lode_area_chains_path(struct lode_area_chains *maker, uint32_t symptom, const struct lode_parts *path,
@@ -199,7 +248,8 @@ int lode_area_chains_path(struct lode_area_chains *maker, uint32_t symptom, cons
 			if (lode_add_saturating(stepped->items[next].t, stepped->items[next].cost) > t &&
 			    open_wait(maker, &depth, &stepped->items[next]) < 0)
 				return LODE_SYSTEM;
-		if (maker->is_wanted(maker->context, &parts[i]) && add_any(maker, symptom, &parts[i], depth) < 0)
+		if ((!maker->is_wanted || maker->is_wanted(maker->context, &parts[i])) &&
+		    add_any(maker, symptom, &parts[i], depth) < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;
@@ -213,27 +263,41 @@ static int add_row(struct lode_area_chains *maker, const struct lode_chain_link 
 {
 	uint64_t weight = lode_events_weight(events, i);
 	struct lode_chain_row row = { .stack = events->stack[i],
-				      .context = context_of(maker, events, i),
+				      .context = lode_area_chains_context(maker, events, i),
 				      .cost = lode_weighted(cost, weight),
-				      .events = weight };
+				      .events = weight,
+				      .longest = cost,
+				      .longest_t = events->t[i],
+				      .longest_tid = maker->stream->threads[events->thread[i]].tid };
 
 	row.chain = lode_chains_link(maker->chains, link);
 	return row.chain == LODE_NONE ? LODE_SYSTEM : lode_chains_add(maker->chains, &row);
 }
 
+uint32_t lode_area_chains_wait(struct lode_area_chains *maker, const struct lode_events *waits, size_t i)
+{
+	struct lode_chain_link link = woken_link(maker, LODE_NONE, waits, i);
+
+	return lode_chains_link(maker->chains, &link);
+}
+
+int lode_area_chains_ready(struct lode_area_chains *maker, const struct lode_events *events, size_t i)
+{
+	struct lode_chain_link link = thread_link(maker, LODE_NONE, events->thread[i], LODE_STATE_READY);
+
+	return events->delay && events->delay[i] ? add_row(maker, &link, events, i, events->delay[i]) : 0;
+}
+
 int lode_area_chains_event(struct lode_area_chains *maker, enum lode_event_type type,
 			   const struct lode_events *events, size_t i)
 {
-	uint32_t thread = events->thread[i];
-	struct lode_chain_link link = type == LODE_WAIT ? woken_link(maker, LODE_NONE, events, i)
-							: thread_link(maker, LODE_NONE, thread, LODE_STATE_RUNNING);
+	struct lode_chain_link link =
+		type == LODE_WAIT ? woken_link(maker, LODE_NONE, events, i)
+				  : thread_link(maker, LODE_NONE, events->thread[i], LODE_STATE_RUNNING);
 
 	if (type != LODE_CALL && add_row(maker, &link, events, i, events->cost[i]) < 0)
 		return LODE_SYSTEM;
-	if (!events->delay || !events->delay[i])
-		return 0;
-	link = thread_link(maker, LODE_NONE, thread, LODE_STATE_READY);
-	return add_row(maker, &link, events, i, events->delay[i]);
+	return lode_area_chains_ready(maker, events, i);
 }
 
 int lode_area_chains_set_apart(struct lode_area_chains *maker, enum lode_state state,
@@ -241,7 +305,11 @@ int lode_area_chains_set_apart(struct lode_area_chains *maker, enum lode_state s
 {
 	struct lode_chain_link link = thread_link(maker, LODE_NONE, events->thread[i], state);
 	uint64_t weight = lode_events_weight(events, i);
-	struct lode_chain_row row = { .cost = lode_weighted(events->cost[i], weight), .events = weight };
+	struct lode_chain_row row = { .cost = lode_weighted(events->cost[i], weight),
+				      .events = weight,
+				      .longest = events->cost[i],
+				      .longest_t = events->t[i],
+				      .longest_tid = maker->stream->threads[events->thread[i]].tid };
 
 	row.chain = lode_chains_link(maker->chains, &link);
 	return row.chain == LODE_NONE ? LODE_SYSTEM : lode_chains_add(maker->chains, &row);

@@ -65,17 +65,21 @@ static int show_loaded(struct lode_area_mapping *mapping, struct lode_error *err
 	return lode_wait_classes_count(&mapping->classes, &events[LODE_WAIT]) < 0 ? lode_fail_memory(error) : 0;
 }
 
-/*
- * Finds where threads wait for work and which are idle, unless nothing is to be counted separately; `loaded`: the events
- * are in memory.
- */
-int lode_area_learn_classes(struct lode_area_mapping *mapping, int loaded, struct lode_error *error)
+/* Whether something is to be counted separately for more than the names of its functions. */
+int lode_area_learns_classes(const struct lode_area_mapping *mapping)
 {
 	const struct lode_area_options *options = mapping->plan->options;
+
+	return mapping->idle && !options->include_idle && !options->include_work_waits && !options->ready &&
+	       mapping->plan->kinds & 1u << LODE_WAIT;
+}
+
+/* Finds where threads wait for work and which are idle, where that is asked for; `loaded`: the events are in memory. */
+int lode_area_learn_classes(struct lode_area_mapping *mapping, int loaded, struct lode_error *error)
+{
 	int code;
 
-	if (!mapping->idle || options->include_idle || options->include_work_waits || options->ready ||
-	    !(mapping->plan->kinds & 1u << LODE_WAIT))
+	if (!lode_area_learns_classes(mapping))
 		return 0;
 	code = lode_wait_classes_begin(&mapping->classes, &mapping->partial->stream, mapping->idle, error);
 	if (!code)

@@ -2,7 +2,7 @@
  * The map step of the area, in parts: what area_stream.c and the files that do a part of its work share. Private to these.
  *
  *	area_stream.c         a stream from its head to its rows, or from the cache
- *	area_all.c            scope `all`: events block by block
+ *	area_all.c            scope `all`
  *	area_symptoms.c       the scopes of symptoms
  *	area_learn.c          which waits count and which are counted separately
  *	area_rows.c           rows: which events go to which, sums
@@ -17,6 +17,7 @@
 #include "scope/area_groups.h"
 #include "scope/area_objects.h"
 #include "scope/area_stream.h"
+#include "scope/area_walks.h"
 #include "scope/host_joins.h"
 #include "scope/wait_classes.h"
 #include "trace/slot_sampling.h"
@@ -55,6 +56,7 @@ struct lode_area_mapping {
 	struct lode_wait_classes classes;
 	struct lode_wait_kinds *kinds; /* where chains are wanted */
 	struct lode_area_chains chains;
+	struct lode_area_walks *walks;      /* of loaded waits, in scope `all`; NULL: they are not followed */
 	struct lode_processors *processors; /* the same, on paths */
 	uint8_t *match;                     /* by node; NULL: all match */
 	uint8_t *exclude;
@@ -110,15 +112,14 @@ unsigned lode_area_context_column(const struct lode_area_mapping *mapping);
 int lode_area_prepare_chains(struct lode_area_mapping *mapping, struct lode_error *error);
 /* The columns that chains need besides those of rows. */
 unsigned lode_area_chain_columns(const struct lode_area_mapping *mapping);
-/* Without symptoms: all that threads did, each event by itself; of calls the preemptions. */
+/* Without symptoms: all that threads did; of calls the preemptions. Waits are followed if `walks` are there. */
 int lode_area_add_to_chains(struct lode_area_mapping *mapping, int type, const struct lode_events *events);
 
 /* ---- area_learn.c ---- */
 
-/*
- * Finds where threads wait for work and which are idle, unless nothing is to be counted separately; `loaded`: the events
- * are in memory.
- */
+/* Whether something is to be counted separately for more than the names of its functions. */
+int lode_area_learns_classes(const struct lode_area_mapping *mapping);
+/* Finds where threads wait for work and which are idle, where that is asked for; `loaded`: the events are in memory. */
 int lode_area_learn_classes(struct lode_area_mapping *mapping, int loaded, struct lode_error *error);
 /* Shows the threads of all stored events to the kinds of waits: these may be waited for. */
 int lode_area_show_threads(struct lode_area_mapping *mapping, struct lode_error *error);

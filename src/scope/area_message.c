@@ -24,7 +24,7 @@
 /* Who adds a field sends it, too. */
 _Static_assert(sizeof(struct lode_area_merge) == sizeof(struct lode_area) + 6 * 8,
 	       "all numbers of a merge are sent");
-_Static_assert(sizeof(struct lode_area) == sizeof(struct lode_dictionary) + sizeof(struct lode_arena) + 4 * 4 +
+_Static_assert(sizeof(struct lode_area) == sizeof(struct lode_dictionary) + sizeof(struct lode_arena) + 6 * 4 +
 						   ROW_SETS * sizeof(struct lode_area_rows) +
 						   sizeof(struct lode_chains) + 3 * 8 + 3 * 8 * LODE_AREA_KINDS +
 						   sizeof(struct lode_unread_streams),

@@ -45,7 +45,7 @@ static int spread_of(struct lode_area_rows *rows, struct lode_area_row *row, flo
 	return 0;
 }
 
-/* Adds so many events like this one, which ended at `end`; the costliest, and of equal ones the earliest, is remembered. */
+/* Adds `weight` events like this one, which ended at `end`; remembers the costliest, and the earliest of equal ones. */
 int lode_area_add(struct lode_area_mapping *mapping, struct lode_area_sums *sums, uint32_t stack, uint64_t t,
 		  uint64_t cost, uint64_t weight, uint32_t thread, uint64_t end)
 {

@@ -5,6 +5,7 @@
 #define LODE_SCOPE_AREA_STREAM_H
 
 #include "scope/area.h"
+#include "scope/area_visit.h"
 #include "store/map_cache.h"
 #include "scope/symptoms.h"
 
@@ -19,6 +20,10 @@ struct lode_area_plan {
 	uint64_t to;
 	int relative;
 	int keep; /* the events themselves are wanted, too */
+	/* In place of rows: gets each stream with its symptoms, and `visit_result`. NULL: rows are wanted. */
+	int (*visit)(void *context, const struct lode_area_visit *visit, void *result, struct lode_error *error);
+	void *visit_context;
+	void *visit_result;
 };
 
 /* How the time of critical paths is accounted for. */

@@ -42,13 +42,15 @@ static int add_event_to_chains(struct lode_area_mapping *mapping, int type, cons
 	enum lode_area_row_set set = type == LODE_CALL ? LODE_AREA_COUNTED
 						       : lode_area_row_set_of(mapping, type, events, i);
 
+	if (set == LODE_AREA_COUNTED && type == LODE_WAIT && mapping->walks)
+		return lode_area_walks_add(mapping->walks, i);
 	if (set == LODE_AREA_COUNTED)
 		return lode_area_chains_event(&mapping->chains, (enum lode_event_type)type, events, i);
 	return lode_area_chains_set_apart(&mapping->chains,
 					  set == LODE_AREA_IDLE ? LODE_STATE_IDLE : LODE_STATE_WORK, events, i);
 }
 
-/* Without symptoms: all that threads did, each event by itself; of calls the preemptions. */
+/* Without symptoms: all that threads did; of calls the preemptions. */
 int lode_area_add_to_chains(struct lode_area_mapping *mapping, int type, const struct lode_events *events)
 {
 	for (size_t i = 0; mapping->kinds && i < events->count; i++)

@@ -217,6 +217,32 @@ static int add_symptoms(struct lode_area_mapping *mapping, const struct lode_sym
 	return code;
 }
 
+/* Hands the stream over in place of making rows. */
+static int visit_symptoms(struct lode_area_mapping *mapping, const struct lode_symptom *symptoms, size_t count,
+			  struct lode_error *error)
+{
+	const struct lode_area_plan *plan = mapping->plan;
+	struct lode_area_visit visit = {
+		.entry = mapping->entry,
+		.stream = &mapping->partial->stream,
+		.symptoms = symptoms,
+		.symptom_count = count,
+		.idle = mapping->idle,
+		.kinds = mapping->kinds,
+		.processors = mapping->processors,
+	};
+	int code = count ? lode_scope_index_make(&visit.index, visit.stream, error) : 0;
+
+	if (!code && count && mapping->idle)
+		lode_scope_index_interrupts(visit.index, lode_idle_interrupts(mapping->idle));
+	if (!code && count && mapping->hosts.count)
+		lode_scope_index_connections(visit.index, mapping->hosts.connections);
+	if (!code && count)
+		code = plan->visit(plan->visit_context, &visit, plan->visit_result, error);
+	lode_scope_index_free(visit.index);
+	return code;
+}
+
 /* The symptoms that count, which the caller frees. */
 static int derive(struct lode_area_mapping *mapping, struct lode_symptom **symptoms, size_t *count,
 		  struct lode_error *error)
@@ -291,7 +317,8 @@ int lode_area_map_symptoms(struct lode_area_mapping *mapping, struct lode_error 
 	if (!code)
 		code = learn(mapping, error);
 	if (!code)
-		code = add_symptoms(mapping, symptoms, count, error);
+		code = mapping->plan->visit ? visit_symptoms(mapping, symptoms, count, error)
+					    : add_symptoms(mapping, symptoms, count, error);
 	lode_free(symptoms);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		lode_events_release(&stream->events[type]);

@@ -48,10 +48,15 @@ uint32_t lode_chains_link(struct lode_chains *chains, const struct lode_chain_li
 	return *recent = found;
 }
 
-/* Of what rows are told apart by: all before the sums. */
+/* Of what rows are told apart by: all before the longest part and the sums. */
 static int is_same_row(const struct lode_chain_row *a, const struct lode_chain_row *b)
 {
-	return !memcmp(a, b, offsetof(struct lode_chain_row, cost));
+	return !memcmp(a, b, offsetof(struct lode_chain_row, longest_tid));
+}
+
+static int is_longer(const struct lode_chain_row *a, const struct lode_chain_row *b)
+{
+	return a->longest > b->longest || (a->longest == b->longest && a->longest_t < b->longest_t);
 }
 
 int lode_chains_add(struct lode_chains *chains, const struct lode_chain_row *row)
@@ -60,12 +65,19 @@ int lode_chains_add(struct lode_chains *chains, const struct lode_chain_row *row
 		lode_hash_more(lode_hash_pair(row->chain, row->stack),
 			       ((uint64_t)row->stream << 32 | row->symptom) + row->context * 0x9e3779b97f4a7c15u);
 	uint32_t found = LODE_INDEX_FIND(i, &chains->row_index, hash, is_same_row(&chains->rows[i], row));
+	struct lode_chain_row *known;
 
 	if (found == LODE_NONE)
 		return LODE_INDEX_APPEND(&chains->row_index, hash, chains->rows, chains->row_count,
 					 chains->row_capacity, *row);
-	chains->rows[found].cost = lode_add_saturating(chains->rows[found].cost, row->cost);
-	chains->rows[found].events += row->events;
+	known = &chains->rows[found];
+	known->cost = lode_add_saturating(known->cost, row->cost);
+	known->events += row->events;
+	if (is_longer(row, known)) {
+		known->longest = row->longest;
+		known->longest_t = row->longest_t;
+		known->longest_tid = row->longest_tid;
+	}
 	return 0;
 }
 

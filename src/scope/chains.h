@@ -6,8 +6,8 @@
  * the last one the time went. Threads are known by name, not by number: chains of different
  * processes and streams are equal when they read the same.
  *
- * Rows say how much time went to the end of a chain, by stack, symptom and context. Without symptoms every
- * thread is a chain of one link.
+ * Rows say how much time went to the end of a chain, by stack, symptom and context, and where the longest part of it is
+ * seen. Without symptoms each wait of each thread is followed for itself: its thread is the first link.
  *
  * Numbers of strings and nodes are those of a dictionary that goes with the chains.
  */
@@ -32,11 +32,13 @@ struct lode_chain_row {
 	uint32_t chain; /* number of its last link */
 	uint32_t stack; /* node; 0: unknown */
 	uint32_t stream;
-	uint32_t symptom; /* of the stream, from 0; without symptoms 0 */
-	uint32_t context; /* string: the request or query that it belonged to; 0: unknown, or a single trace */
-	uint32_t unused;  /* 0 */
-	uint64_t cost;    /* ns */
+	uint32_t symptom;     /* of the stream, from 0; without symptoms 0 */
+	uint32_t context;     /* string: the request or query that it belonged to; 0: unknown, or a single trace */
+	uint32_t longest_tid; /* whose event the longest part is seen in: the first thread of the chain; */
+	uint64_t cost;        /* ns */
 	uint64_t events;
+	uint64_t longest;   /* ns of that part, */
+	uint64_t longest_t; /* and the start of that event */
 };
 
 /* Links that were used lately are found without a search. */
@@ -59,7 +61,10 @@ void lode_chains_release(struct lode_chains *chains);
 
 /* The number of a link, added if new; LODE_NONE when memory has run out. */
 uint32_t lode_chains_link(struct lode_chains *chains, const struct lode_chain_link *link);
-/* Adds to the row of the same chain, stack, stream, symptom and context. Returns 0 or LODE_SYSTEM. */
+/*
+ * Adds to the row of the same chain, stack, stream, symptom and context; of equally long parts the earlier one is the
+ * longest. Returns 0 or LODE_SYSTEM.
+ */
 int lode_chains_add(struct lode_chains *chains, const struct lode_chain_row *row);
 /* Whether all numbers are within bounds: for chains that come from a file or another process. */
 int lode_chains_are_valid(const struct lode_chains *chains, const struct lode_dictionary *dictionary,

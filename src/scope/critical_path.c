@@ -9,7 +9,8 @@
  * replaces recursion: stepping into a waker pushes one, reaching the start of the wait pops it.
  * A wait is stepped into at its end only (or where t1 cuts it), and the walk is at each moment
  * once, so each wait is stepped into at most once: the walk ends, and it is linear in the
- * segments it passes. In each thread a cursor follows the walk, so that coming back to a thread
+ * segments it passes. (Where a wait was interrupted and tried again, who ended it at last is walked from the interruption on, and
+ * others from the middle of their waits: each thread once at that moment.) In each thread a cursor follows the walk, so that coming back to a thread
  * is a short search from where it was left.
  *
  * Of a wait for a lock, the waker is walked only back to the release that precedes its own: until then another
@@ -39,6 +40,11 @@ struct step {
 	uint32_t group;
 	uint32_t wait;    /* the wait that was stepped into; LODE_NONE for the symptom's thread */
 	uint32_t release; /* the wait that ended when the thread could get the lock; LODE_NONE: none is known */
+	/*
+	 * If the wait that was stepped into is not over at this moment, because it was tried again or an outer one was: the thread's
+	 * own wait, in which the walk arrives then, may go on for longer, too. Else UINT64_MAX.
+	 */
+	uint64_t early;
 };
 
 struct lode_timelines {
@@ -179,8 +185,11 @@ static int enter(struct walk *walk, struct step *step)
 static int step_into(struct walk *walk, uint32_t group, uint32_t wait, uint64_t low)
 {
 	struct lode_timelines *timelines = walk->timelines;
-	struct step step = { .low = low, .group = group, .wait = wait };
+	struct step step = { .low = low, .group = group, .wait = wait, .early = UINT64_MAX };
 
+	if (wait != LODE_NONE &&
+	    (walk->x < woken_at(walk, wait) || lode_wait_is_retried(walk->index, timelines->wakers, wait)))
+		step.early = walk->x;
 	if (LODE_GROW(timelines->steps, timelines->step_capacity, timelines->step_count + 1) < 0 ||
 	    enter(walk, &step) < 0)
 		return LODE_SYSTEM;
@@ -196,8 +205,9 @@ static int step_out(struct walk *walk)
 	walk->first_of_step = walk->parts->count;
 	if (!walk->stepped || step->wait == LODE_NONE)
 		return 0;
-	/* How long it was is filled in at the end. */
-	return lode_parts_add(walk->stepped, LODE_WAIT, step->wait, step->low, 0);
+	/* How long it was is filled in at the end, unless the walk came to its middle. */
+	return lode_parts_add(walk->stepped, LODE_WAIT, step->wait, step->low,
+			      step->early == UINT64_MAX ? 0 : step->early - step->low);
 }
 
 /* The walk has reached a release of the lock: goes on in the thread that had it until then. */
@@ -233,11 +243,13 @@ static uint32_t waker_of(const struct walk *walk, uint32_t wait)
 /* Whether the walk goes on in the waker of `wait`, at whose blocked time it is. */
 static int leads_on(const struct walk *walk, uint32_t wait)
 {
+	const struct lode_timelines *timelines = walk->timelines;
 	uint32_t waker = waker_of(walk, wait);
 
-	if (waker == LODE_NONE || walk->timelines->groups[walk->index->groups[waker]].walked)
+	if (waker == LODE_NONE || timelines->groups[walk->index->groups[waker]].walked)
 		return 0;
-	return walk->x == woken_at(walk, wait) || walk->x == walk->end;
+	return walk->x == woken_at(walk, wait) || walk->x == walk->end ||
+	       walk->x == timelines->steps[timelines->step_count - 1].early;
 }
 
 static int follow_wait(struct walk *walk, uint32_t wait, uint64_t from)
@@ -351,7 +363,8 @@ static void finish(struct walk *walk)
 		struct lode_part *part = &walk->stepped->items[i];
 		uint64_t woken = woken_at(walk, part->event);
 
-		part->cost = (woken < walk->end ? woken : walk->end) - part->t;
+		if (!part->cost)
+			part->cost = (woken < walk->end ? woken : walk->end) - part->t;
 	}
 }
 

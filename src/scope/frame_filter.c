@@ -75,22 +75,80 @@ static int fits(const char *glob, const struct text *text)
 	return glob[strspn(glob, "*")] == '\0';
 }
 
-int lode_glob_match(const char *glob, const char *text)
+static int is_inside_character(char byte)
 {
-	struct text whole = text_of(NULL, text);
-
-	return fits(glob, &whole);
+	return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-int lode_frame_matches(const struct lode_frames *frames, uint32_t frame, const char *glob)
+/* The next place, from `text` on, where what follows a `*` may begin. NULL: none. */
+static const char *next_start(const char *glob, const char *text)
 {
-	const char *function = lode_frames_function(frames, frame);
-	struct text text = text_of(lode_frames_module_name(frames, frame), function);
+	if (!*glob || strchr("*?", *glob) || is_inside_character(*glob))
+		return text;
+	return strchr(text, *glob);
+}
+
+static const char *next_character(const char *text)
+{
+	do
+		text++;
+	while (is_inside_character(*text));
+	return text;
+}
+
+/* As fits(), of a text in one piece. */
+int lode_glob_match(const char *glob, const char *text)
+{
+	const char *star = NULL, *star_at = NULL;
+
+	while (*text) {
+		if (*glob == '*') {
+			star = ++glob;
+			star_at = text;
+		} else if (*glob == '?') {
+			glob++;
+			text = next_character(text);
+			continue;
+		} else if (*glob && *glob == *text) {
+			glob++;
+			text++;
+			continue;
+		} else if (star) {
+			glob = star;
+			star_at = next_character(star_at);
+		} else {
+			return 0;
+		}
+		star_at = next_start(star, star_at);
+		if (!star_at)
+			return 0;
+		text = star_at;
+	}
+	return glob[strspn(glob, "*")] == '\0';
+}
+
+static int matches(const char *glob, const char *module, const char *function)
+{
+	struct text text = text_of(module, function);
 
 	if (!strchr(glob, '!'))
 		return lode_glob_match(glob, function);
 	/* A function's name may hold a `!` itself: `operator!=`. */
 	return fits(glob, &text) || (strchr(function, '!') && lode_glob_match(glob, function));
+}
+
+/* Who asks for a function means all of its lines. */
+int lode_frame_matches(const struct lode_frames *frames, uint32_t frame, const char *glob)
+{
+	const char *function = lode_frames_function(frames, frame),
+		   *module = lode_frames_module_name(frames, frame);
+	char text[LODE_PLAIN_FUNCTION];
+	const char *plain;
+
+	if (matches(glob, module, function))
+		return 1;
+	plain = lode_function_plain(function, text);
+	return plain != function && matches(glob, module, plain);
 }
 
 /* Whether a word ends and another begins between text[i - 1] and text[i]. */

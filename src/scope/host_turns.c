@@ -23,10 +23,10 @@
 #define SLACK 100000
 /* Votes that are enough where it is looked at how long waits and turns are. */
 #define MIN_VOTES 3
-/* Another offset, farther away than so many times what an exchange leaves open, may have less than so many percent of the votes. */
+/* The runner-up among offsets, farther away than this multiple of what an exchange leaves open, may have less than this percentage of the votes. */
 #define MARGIN_WIDTHS 2
 #define MAX_RIVAL     90
-/* An answer may take so many times as long as requests usually do. */
+/* An answer may take this many times as long as requests usually do. */
 #define MAX_LATENCIES 8
 
 void lode_host_turns_release(struct lode_host_turns *turns)

@@ -55,7 +55,7 @@ struct lode_host_clock {
 	uint64_t error;               /* ns that the offset may be wrong by */
 	uint64_t latency; /* ns from the start of a wait until the other host was woken by what was sent before, the median */
 	size_t exchanges; /* that tell so, */
-	size_t waits;     /* of so many waits of clients while both hosts were recorded */
+	size_t waits;     /* waits of clients while both hosts were recorded */
 };
 
 /*

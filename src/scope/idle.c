@@ -325,7 +325,8 @@ static struct verdict judge_frame(const struct lode_idle_rules *rules, const str
 				  uint32_t frame)
 {
 	struct verdict verdict = { 0 };
-	const char *function = lode_frames_function(frames, frame);
+	char text[LODE_PLAIN_FUNCTION];
+	const char *function = lode_function_plain(lode_frames_function(frames, frame), text);
 	const char *module = lode_frames_module_name(frames, frame);
 	uint32_t name = lode_strings_find(&rules->names, function, strlen(function));
 

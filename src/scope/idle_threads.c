@@ -36,8 +36,9 @@ struct lode_idle_threads {
 	struct lode_wait_kinds *kinds;
 	uint32_t *groups; /* by thread */
 	size_t group_count;
-	struct sums *sums; /* by group */
-	int has_wakers;    /* some wait has */
+	uint8_t *idle_tasks; /* by thread: the kernel's idle task, which ends no wait */
+	struct sums *sums;   /* by group */
+	int has_wakers;      /* some wait has */
 	int has_samples;
 	struct bound_place *places;
 	size_t place_count;
@@ -75,7 +76,8 @@ int lode_idle_threads_make(struct lode_idle_threads **result, const struct lode_
 	code = lode_wait_kinds_make(&threads->kinds, stream, idle, error);
 	threads->groups = lode_threads_by_tid(stream, &threads->group_count);
 	threads->sums = lode_calloc(stream->thread_count + 1, sizeof(*threads->sums));
-	if (!code && (!threads->groups || !threads->sums))
+	threads->idle_tasks = lode_idle_tasks(stream);
+	if (!code && (!threads->groups || !threads->sums || !threads->idle_tasks))
 		code = lode_fail_memory(error);
 	if (code) {
 		lode_idle_threads_free(threads);
@@ -92,6 +94,7 @@ void lode_idle_threads_free(struct lode_idle_threads *threads)
 		return;
 	lode_wait_kinds_free(threads->kinds);
 	lode_free(threads->groups);
+	lode_free(threads->idle_tasks);
 	lode_free(threads->sums);
 	lode_free(threads->places);
 	lode_index_release(&threads->index);
@@ -105,8 +108,8 @@ static uint32_t waker_of(const struct lode_idle_threads *threads, const struct l
 {
 	uint32_t waker = waits->waker[i];
 
-	if (waker == LODE_NONE || lode_idle_interrupt(threads->idle, waits->waker_stack[i]) ||
-	    lode_thread_is_idle_task(threads->stream, &threads->stream->threads[waker]))
+	if (waker == LODE_NONE || threads->idle_tasks[waker] ||
+	    lode_idle_interrupt(threads->idle, waits->waker_stack[i]))
 		return LODE_NONE;
 	return waker;
 }
@@ -117,10 +120,9 @@ enum binding {
 	BOUND,
 };
 
-static enum binding binding_of(const struct lode_idle_threads *threads, const struct lode_events *waits, size_t i)
+static enum binding binding_of(const struct lode_idle_threads *threads, const struct lode_events *waits, size_t i,
+			       int by_thread)
 {
-	int by_thread = waker_of(threads, waits, i) != LODE_NONE;
-
 	if (lode_idle_event(threads->idle, waits->stack[i], waits->waker_stack[i]))
 		return UNBOUND;
 	switch (lode_wait_kind(threads->kinds, waits, i)) {
@@ -165,7 +167,7 @@ static int count_wait(struct lode_idle_threads *threads, const struct lode_event
 {
 	uint32_t group = threads->groups[waits->thread[i]], waker = waker_of(threads, waits, i), place;
 	uint64_t time = lode_events_cost(waits, i);
-	enum binding binding = binding_of(threads, waits, i);
+	enum binding binding = binding_of(threads, waits, i, waker != LODE_NONE);
 	struct sums *sums = &threads->sums[group];
 
 	count_span(sums, waits, i);
@@ -251,10 +253,9 @@ void lode_idle_threads_settle(struct lode_idle_threads *threads)
 }
 
 /* Whether it waits for a child whose own time is recorded; one that nothing has ended yet goes on beside it. */
-static int is_for_child(const struct lode_idle_threads *threads, const struct lode_events *waits, size_t i)
+static int is_for_child(const struct lode_idle_threads *threads, const struct lode_events *waits, size_t i,
+			uint32_t waker)
 {
-	uint32_t waker = waker_of(threads, waits, i);
-
 	if (waker != LODE_NONE && !threads->sums[threads->groups[waker]].recorded)
 		return 0;
 	return lode_wait_kind(threads->kinds, waits, i) == LODE_STATE_CHILD;
@@ -262,13 +263,13 @@ static int is_for_child(const struct lode_idle_threads *threads, const struct lo
 
 int lode_idle_threads_wait(const struct lode_idle_threads *threads, const struct lode_events *waits, size_t i)
 {
-	uint32_t group = threads->groups[waits->thread[i]];
+	uint32_t group = threads->groups[waits->thread[i]], waker = waker_of(threads, waits, i);
 
-	if (is_for_child(threads, waits, i))
+	if (is_for_child(threads, waits, i, waker))
 		return 1;
 	if (!threads->sums[group].idle)
 		return 0;
-	switch (binding_of(threads, waits, i)) {
+	switch (binding_of(threads, waits, i, waker != LODE_NONE)) {
 	case UNBOUND:
 		return 1;
 	case BOUND_OUTSIDE_LOOP:
@@ -281,5 +282,7 @@ int lode_idle_threads_wait(const struct lode_idle_threads *threads, const struct
 
 int lode_idle_threads_child(const struct lode_idle_threads *threads, const struct lode_events *waits, size_t i)
 {
-	return waker_of(threads, waits, i) != LODE_NONE && is_for_child(threads, waits, i);
+	uint32_t waker = waker_of(threads, waits, i);
+
+	return waker != LODE_NONE && is_for_child(threads, waits, i, waker);
 }

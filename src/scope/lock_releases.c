@@ -2,6 +2,7 @@
 #include "scope/lock_releases.h"
 
 #include "base/bisect.h"
+#include "base/starts_with.h"
 #include "trace/objects.h"
 
 #include <stdlib.h>
@@ -10,23 +11,35 @@
 /* Releases that are passed over in search of one to the holder itself. */
 #define MAX_PASSED 256
 
-static uint32_t process_of(const struct lode_stream *stream, uint32_t wait)
+/* The process whose lock a wait is for; 0: all share it. */
+static uint32_t process_of(const struct lode_lock_releases *releases, const struct lode_stream *stream,
+			   uint32_t wait)
 {
-	return stream->threads[stream->events[LODE_WAIT].thread[wait]].pid;
+	const struct lode_events *waits = &stream->events[LODE_WAIT];
+
+	if (releases->locks[waits->object[wait]] == LODE_SHARED_LOCK)
+		return 0;
+	return stream->threads[waits->thread[wait]].pid;
 }
+
+struct sorting {
+	const struct lode_lock_releases *releases;
+	const struct lode_stream *stream;
+};
 
 /* By lock, then by end. */
 static int compare_releases(const void *left, const void *right, void *context)
 {
-	const struct lode_stream *stream = *(const struct lode_stream *const *)context;
+	const struct sorting *sorting = context;
+	const struct lode_stream *stream = sorting->stream;
 	const struct lode_events *waits = &stream->events[LODE_WAIT];
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 	uint64_t a_end = lode_event_end(waits, a), b_end = lode_event_end(waits, b);
 
 	if (waits->object[a] != waits->object[b])
 		return waits->object[a] < waits->object[b] ? -1 : 1;
-	if (process_of(stream, a) != process_of(stream, b))
-		return process_of(stream, a) < process_of(stream, b) ? -1 : 1;
+	if (process_of(sorting->releases, stream, a) != process_of(sorting->releases, stream, b))
+		return process_of(sorting->releases, stream, a) < process_of(sorting->releases, stream, b) ? -1 : 1;
 	if (a_end != b_end)
 		return a_end < b_end ? -1 : 1;
 	return a < b ? -1 : a > b;
@@ -44,6 +57,11 @@ static int is_vague(const char *object)
 	return !*lode_object_name(object) || strstr(object, LODE_LOCK_ENTERED_IN);
 }
 
+static int is_shared(const char *object)
+{
+	return lode_starts_with(lode_object_name(object), LODE_LOCK_ON_FILE);
+}
+
 /* Whether a thread other than its own ended the wait. */
 static int is_release(const struct lode_scope_index *index, uint32_t wait)
 {
@@ -58,7 +76,7 @@ int lode_lock_releases_make(struct lode_lock_releases *releases, const struct lo
 {
 	const struct lode_strings *strings = &index->stream->dictionary->frames.strings;
 	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
-	const struct lode_stream *stream = index->stream;
+	struct sorting sorting = { releases, index->stream };
 
 	memset(releases, 0, sizeof(*releases));
 	if (!lode_events_have_objects(waits))
@@ -71,12 +89,14 @@ int lode_lock_releases_make(struct lode_lock_releases *releases, const struct lo
 		const char *object = lode_strings_get(strings, i);
 
 		if (is_lock(object))
-			releases->locks[i] = is_vague(object) ? LODE_VAGUE_LOCK : 1;
+			releases->locks[i] = is_vague(object)    ? LODE_VAGUE_LOCK
+					     : is_shared(object) ? LODE_SHARED_LOCK
+								 : 1;
 	}
 	for (uint32_t i = 0; i < waits->count; i++)
 		if (releases->locks[waits->object[i]] && is_release(index, i))
 			releases->waits[releases->count++] = i;
-	qsort_r(releases->waits, releases->count, sizeof(*releases->waits), compare_releases, &stream);
+	qsort_r(releases->waits, releases->count, sizeof(*releases->waits), compare_releases, &sorting);
 	return 0;
 }
 
@@ -88,14 +108,15 @@ void lode_lock_releases_release(struct lode_lock_releases *releases)
 }
 
 /* Whether release `other` comes before all of `wait`'s lock at `x` and later. */
-static int is_before(const struct lode_stream *stream, uint32_t other, uint32_t wait, uint64_t x)
+static int is_before(const struct lode_lock_releases *releases, const struct lode_stream *stream, uint32_t other,
+		     uint32_t wait, uint64_t x)
 {
 	const struct lode_events *waits = &stream->events[LODE_WAIT];
 
 	if (waits->object[other] != waits->object[wait])
 		return waits->object[other] < waits->object[wait];
-	if (process_of(stream, other) != process_of(stream, wait))
-		return process_of(stream, other) < process_of(stream, wait);
+	if (process_of(releases, stream, other) != process_of(releases, stream, wait))
+		return process_of(releases, stream, other) < process_of(releases, stream, wait);
 	return lode_event_end(waits, other) < x;
 }
 
@@ -108,12 +129,13 @@ uint32_t lode_lock_release_before(const struct lode_lock_releases *releases, con
 
 	if (!releases->count)
 		return LODE_NONE;
-	at = LODE_BISECT(i, 0, releases->count, is_before(stream, releases->waits[i], wait, x));
+	at = LODE_BISECT(i, 0, releases->count, is_before(releases, stream, releases->waits[i], wait, x));
 	for (; at && passed < MAX_PASSED; at--, passed++) {
 		uint32_t found = releases->waits[at - 1];
 
 		if (waits->object[found] != waits->object[wait] ||
-		    process_of(stream, found) != process_of(stream, wait) || lode_event_end(waits, found) <= low)
+		    process_of(releases, stream, found) != process_of(releases, stream, wait) ||
+		    lode_event_end(waits, found) <= low)
 			break;
 		if (releases->locks[waits->object[wait]] != LODE_VAGUE_LOCK ||
 		    index->groups[waits->thread[found]] == group)
@@ -127,7 +149,7 @@ int lode_waits_for_same_lock(const struct lode_lock_releases *releases, const st
 {
 	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
 
-	return releases->locks && releases->locks[waits->object[wait]] == 1 &&
-	       waits->object[wait] == waits->object[other] &&
-	       process_of(index->stream, wait) == process_of(index->stream, other);
+	return releases->locks && waits->object[wait] == waits->object[other] &&
+	       releases->locks[waits->object[wait]] && releases->locks[waits->object[wait]] != LODE_VAGUE_LOCK &&
+	       process_of(releases, index->stream, wait) == process_of(releases, index->stream, other);
 }

@@ -5,7 +5,7 @@
  * a wait of some thread, and the lock belongs to whoever releases it next. What a holder did before the last release that
  * precedes its own, it did without the lock.
  *
- * Locks are the same if the texts of their objects are and the waiting threads are of one process. A text that only says
+ * Locks are the same if the texts of their objects are and the waiting threads are of one process; locks on files are shared by processes. A text that only says
  * where a lock is entered may stand for several; of these only a release to the holder itself is known to be one of
  * the same lock.
  */
@@ -14,12 +14,13 @@
 
 #include "scope/scope_index.h"
 
-#define LODE_VAGUE_LOCK 2
+#define LODE_VAGUE_LOCK  2
+#define LODE_SHARED_LOCK 3
 
 struct lode_lock_releases {
 	uint32_t *waits; /* that a thread ended, by lock and end */
 	size_t count;
-	uint8_t *locks; /* by string: such an object is a lock, LODE_VAGUE_LOCK one of several; NULL with `waits` */
+	uint8_t *locks; /* by string: such an object is a lock, LODE_VAGUE_LOCK one of several, LODE_SHARED_LOCK one of all processes; NULL with `waits` */
 };
 
 /* Needs the columns object, waker and waker_stack of waits. Returns 0 or LODE_SYSTEM; release it in either case. */

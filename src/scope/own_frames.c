@@ -4,6 +4,7 @@
 #include "base/starts_with.h"
 #include "scope/javascript_plumbing.h"
 #include "scope/plumbing.h"
+#include "trace/gpu_threads.h"
 #include "trace/script_modules.h"
 
 #include <string.h>
@@ -14,13 +15,10 @@ static const char *const system_libraries[] = {
 	"libstdc++", "libc++", "libc++abi",  "libjemalloc", "libtcmalloc", "[vdso]", "linux-vdso",
 };
 
-static int is_systems(const struct lode_frames *frames, uint32_t frame, int has_javascript)
+static int is_systems(const struct lode_module *module, const char *name, int has_javascript)
 {
-	const struct lode_module *module = &frames->modules[frames->items[frame].module];
-	const char *name = lode_strings_get(&frames->strings, module->name);
-
 	/* Functions of a language that have no file, or no name, are in a module that is called like it. */
-	if (module->kind == LODE_KIND_KERNEL || lode_module_is_interpreter(name) ||
+	if (module->kind == LODE_KIND_KERNEL ||
 	    (module->language && !strcmp(name, lode_code_language_name((enum lode_code_language)module->language))) ||
 	    (has_javascript &&
 	     (lode_module_is_node(name) || lode_starts_with(name, "node:") || !strcmp(name, "javascript"))))
@@ -60,46 +58,66 @@ static int is_shared_library(const char *name, const char *path)
 
 int lode_function_starts_program(const char *function)
 {
-	return !strcmp(function, "main") || !strcmp(function, "_start") || !strcmp(function, "<module>");
+	char text[LODE_PLAIN_FUNCTION];
+
+	function = lode_function_plain(function, text);
+	return !strcmp(function, "main") || !strcmp(function, "_start") || !strcmp(function, "<module>") ||
+	       !strcmp(function, "{main}");
+}
+
+/* ---- levels ---- */
+
+const char *lode_own_name(enum lode_own own)
+{
+	static const char *const names[] = { "system", "runtime", "library", "program", "script", "gpu" };
+
+	return names[own];
+}
+
+enum lode_own lode_own_of_module(const struct lode_frames *frames, uint32_t module, int has_javascript)
+{
+	const struct lode_module *item = &frames->modules[module];
+	const char *name = lode_strings_get(&frames->strings, item->name);
+	const char *path = lode_strings_get(&frames->strings, item->path);
+
+	if (lode_module_is_interpreter(name))
+		return LODE_OWN_RUNTIME;
+	if (is_systems(item, name, has_javascript))
+		return LODE_OWN_SYSTEM;
+	if (is_shared_library(name, path) || lode_path_is_package(path))
+		return LODE_OWN_LIBRARY;
+	return item->language || lode_module_is_script(name) ? LODE_OWN_SCRIPT : LODE_OWN_PROGRAM;
+}
+
+static enum lode_own own_of_frame(const struct lode_frames *frames, const struct lode_idle_stacks *idle,
+				  uint32_t frame, int has_javascript)
+{
+	const char *function = lode_frames_function(frames, frame);
+	enum lode_gpu_frame gpu = lode_gpu_frame_of(frames, frame);
+	enum lode_own own;
+
+	if (gpu != LODE_GPU_NO_FRAME)
+		return gpu == LODE_GPU_WORK ? LODE_OWN_GPU : LODE_OWN_SYSTEM;
+	if (lode_idle_ignores(idle, frame) || lode_idle_is_way_of_waiting(idle, frame))
+		return LODE_OWN_SYSTEM;
+	own = lode_own_of_module(frames, frames->items[frame].module, has_javascript);
+	if (own == LODE_OWN_RUNTIME && lode_function_only_calls(lode_frames_module_name(frames, frame), function))
+		return LODE_OWN_SYSTEM;
+	return own > LODE_OWN_LIBRARY && lode_function_starts_program(function) ? LODE_OWN_LIBRARY : own;
 }
 
 /* ---- nodes ---- */
 
-/* How much a function says about where a program is. */
-enum level {
-	LEVEL_NONE,    /* nothing: how it does something */
-	LEVEL_LIBRARY, /* a library that others use as well, or where the program starts */
-	LEVEL_PROGRAM,
-	LEVEL_SCRIPT, /* a function of a script that the program runs */
-	LEVELS,
-};
-
-static uint8_t level_of(const struct lode_frames *frames, const struct lode_idle_stacks *idle, uint32_t frame,
-			int has_javascript)
-{
-	const struct lode_module *module = &frames->modules[frames->items[frame].module];
-	const char *name = lode_strings_get(&frames->strings, module->name);
-	const char *path = lode_strings_get(&frames->strings, module->path);
-
-	if (is_systems(frames, frame, has_javascript) || lode_idle_ignores(idle, frame) ||
-	    lode_idle_is_way_of_waiting(idle, frame))
-		return LEVEL_NONE;
-	if (lode_function_starts_program(lode_frames_function(frames, frame)) || is_shared_library(name, path) ||
-	    lode_path_is_package(path))
-		return LEVEL_LIBRARY;
-	return module->language || lode_module_is_script(name) ? LEVEL_SCRIPT : LEVEL_PROGRAM;
-}
-
-/* The innermost functions on the way to a node, by level. */
+/* The innermost functions on the way to a node, by how much they say. */
 struct innermost {
-	uint32_t nodes[LEVELS];
+	uint32_t nodes[LODE_OWNS];
 };
 
 static uint32_t best_of(const struct innermost *innermost)
 {
-	for (int level = LEVELS - 1; level > LEVEL_NONE; level--)
-		if (innermost->nodes[level])
-			return innermost->nodes[level];
+	for (int own = LODE_OWNS - 1; own > LODE_OWN_SYSTEM; own--)
+		if (innermost->nodes[own])
+			return innermost->nodes[own];
 	return 0;
 }
 
@@ -113,12 +131,12 @@ uint32_t *lode_own_nodes(const struct lode_dictionary *dictionary, const struct 
 	uint32_t *own = levels && innermost ? lode_calloc(tree->count + 1, sizeof(*own)) : NULL;
 
 	for (uint32_t frame = 0; own && frame < frames; frame++)
-		levels[frame] = level_of(&dictionary->frames, idle, frame, has_javascript);
+		levels[frame] = (uint8_t)own_of_frame(&dictionary->frames, idle, frame, has_javascript);
 	for (size_t node = 1; own && node < tree->count; node++) {
 		uint8_t level = levels[tree->nodes[node].frame];
 
 		innermost[node] = innermost[tree->nodes[node].parent];
-		if (level != LEVEL_NONE)
+		if (level != LODE_OWN_SYSTEM)
 			innermost[node].nodes[level] = (uint32_t)node;
 		own[node] = best_of(&innermost[node]);
 	}

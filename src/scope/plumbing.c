@@ -2,7 +2,7 @@
  * Plumbing: see plumbing.h.
  *
  * That a stack has Java functions is seen from HotSpot's generated code that calls the first of them. That it has Python functions is seen from the interpreter's function that runs them: its caller in the stack is the
- * Python function (process/languages/language_words.h); without Python functions it is another one of the interpreter.
+ * Python function (process/languages/language_words.h); without Python functions it is another one of the interpreter. PHP's is the same.
  *
  * Left out are the interpreter's functions without a name, which are most in a stripped binary, and those that call and run
  * code. Others stay: that a Python function waits for the global lock (take_gil) or compares strings is worth knowing.
@@ -15,6 +15,7 @@
 #include "base/ends_with.h"
 #include "base/starts_with.h"
 #include "scope/javascript_plumbing.h"
+#include "trace/script_modules.h"
 
 #include <string.h>
 
@@ -31,7 +32,7 @@ static int is_hotspot(const char *module)
 
 int lode_module_is_interpreter(const char *module)
 {
-	return is_cpython(module) || is_hotspot(module);
+	return is_cpython(module) || is_hotspot(module) || lode_module_is_php(module);
 }
 
 /* How the functions begin that run code and make calls, and what starts and ends the interpreter. */
@@ -109,9 +110,32 @@ static const char *const hotspot_starts[] = {
 	NULL,
 };
 
-static int calls_only(const char *module, const char *function)
+/* What reads and compiles scripts (zend_compile, zendparse) and what waits stays. */
+static const char *const php_starts[] = {
+	"0x",
+	"_start",
+	"main",
+	"execute_ex",
+	"zend_execute",
+	"zend_call_",
+	"_zend_call_",
+	"_call_user_function",
+	"zend_fcall_info_call",
+	"zend_generator_",
+	"zend_std_call_",
+	"zend_observer_",
+	"php_execute_",
+	"php_request_",
+	"php_call_shutdown_functions",
+	"php_user_shutdown_function_call",
+	NULL,
+};
+
+int lode_function_only_calls(const char *module, const char *function)
 {
-	const char *const *starts = is_hotspot(module) ? hotspot_starts : cpython_starts;
+	const char *const *starts = is_hotspot(module)           ? hotspot_starts
+				    : lode_module_is_php(module) ? php_starts
+								 : cpython_starts;
 
 	for (; *starts; starts++)
 		if (lode_starts_with(function, *starts))
@@ -122,6 +146,9 @@ static int calls_only(const char *module, const char *function)
 /* Python's own functions that import: one of them stays, to say that something is imported. */
 static int imports(const char *module, const char *function)
 {
+	char text[LODE_PLAIN_FUNCTION];
+
+	function = lode_function_plain(function, text);
 	return lode_starts_with(module, "{frozen importlib._bootstrap") && strcmp(function, "_find_and_load") != 0;
 }
 
@@ -129,15 +156,19 @@ enum mark {
 	OTHER,
 	INTERPRETER,
 	CALLS = 2,      /* may be left out */
-	RUNS = 4,       /* runs Python functions */
+	RUNS = 4,       /* runs Python or PHP functions */
 	PROGRAM = 8,    /* a function of JavaScript */
 	GENERATED = 16, /* code that HotSpot generated, by which Java functions are called */
 	IMPORTS = 32,   /* a function of Python that may be left out */
 };
 
-static int runs_python(const struct lode_frames *frames, uint32_t frame)
+static int runs_code(const struct lode_frames *frames, uint32_t frame)
 {
-	return !strcmp(lode_frames_function(frames, frame), "_PyEval_EvalFrameDefault");
+	char text[LODE_PLAIN_FUNCTION];
+	const char *function = lode_function_plain(lode_frames_function(frames, frame), text);
+
+	return !strcmp(function, "_PyEval_EvalFrameDefault") ||
+	       (!strcmp(function, "execute_ex") && lode_module_is_php(lode_frames_module_name(frames, frame)));
 }
 
 /* In every stack with Java functions. */
@@ -149,13 +180,16 @@ static int runs_java(const struct lode_frames *frames, uint32_t frame)
 int lode_frames_have_plumbing(const struct lode_frames *frames)
 {
 	for (uint32_t i = 0; i < frames->count; i++)
-		if (runs_python(frames, i) || runs_java(frames, i))
+		if (runs_code(frames, i) || runs_java(frames, i))
 			return 1;
 	return lode_frames_have_javascript(frames);
 }
 
 static int is_timed_wait(const char *function)
 {
+	char text[LODE_PLAIN_FUNCTION];
+
+	function = lode_function_plain(function, text);
 	return !strcmp(function, "pthread_cond_timedwait") || !strcmp(function, "pthread_cond_clockwait");
 }
 
@@ -169,8 +203,13 @@ static uint8_t mark_frame(const struct lode_frames *frames, uint32_t frame)
 		return role == LODE_JAVASCRIPT_CALLS ? CALLS : PROGRAM;
 	if (!lode_module_is_interpreter(module))
 		return imports(module, function) ? IMPORTS : OTHER;
-	return (uint8_t)(INTERPRETER | (calls_only(module, function) ? CALLS : 0) |
-			 (runs_python(frames, frame) ? RUNS : 0) | (runs_java(frames, frame) ? GENERATED : 0));
+	return (uint8_t)(INTERPRETER | (lode_function_only_calls(module, function) ? CALLS : 0) |
+			 (runs_code(frames, frame) ? RUNS : 0) | (runs_java(frames, frame) ? GENERATED : 0));
+}
+
+int lode_frame_is_plumbing(const struct lode_frames *frames, uint32_t frame)
+{
+	return (mark_frame(frames, frame) & (CALLS | IMPORTS)) != 0;
 }
 
 static uint8_t *mark_frames(const struct lode_frames *frames)

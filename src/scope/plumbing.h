@@ -9,6 +9,10 @@
 
 /* Whether a module is a language's runtime, by its name. */
 int lode_module_is_interpreter(const char *module);
+/* Whether a function of such a module only runs and calls others, or has no name: it says nothing. */
+int lode_function_only_calls(const char *module, const char *function);
+/* Whether it may be left out of a stack that has functions of a language. */
+int lode_frame_is_plumbing(const struct lode_frames *frames, uint32_t frame);
 /* Whether there is any: else the stacks are as they are. */
 int lode_frames_have_plumbing(const struct lode_frames *frames);
 /*

@@ -24,9 +24,20 @@ static void name_command(const struct lode_stream *stream, const struct lode_att
 		}
 }
 
+/* What the service of a stream is called; 0: it does not say. */
+static uint32_t service_name(const struct lode_stream *stream)
+{
+	for (size_t i = 0; i < stream->attribute_count; i++)
+		if (!strcmp(lode_strings_get(&stream->dictionary->frames.strings, stream->attributes[i].key),
+			    "service.name"))
+			return stream->attributes[i].value;
+	return 0;
+}
+
 uint32_t *lode_process_names(const struct lode_stream *stream)
 {
 	size_t count = stream->thread_count, distinct;
+	uint32_t service = service_name(stream);
 	uint32_t *processes = lode_calloc(count + 1, sizeof(*processes));
 	uint32_t *names = lode_calloc(count + 1, sizeof(*names));
 	int failed = !processes || !names;
@@ -43,9 +54,12 @@ uint32_t *lode_process_names(const struct lode_stream *stream)
 	}
 	for (size_t i = 0; !failed && i < stream->attribute_count; i++)
 		name_command(stream, &stream->attributes[i], processes, names);
-	for (size_t i = 0; !failed && i < count; i++)
-		processes[i] = stream->threads[i].pid == LODE_NO_PID ? stream->threads[i].name
-								     : names[processes[i]];
+	for (size_t i = 0; !failed && i < count; i++) {
+		uint32_t name = stream->threads[i].pid == LODE_NO_PID ? stream->threads[i].name
+								      : names[processes[i]];
+
+		processes[i] = name ? name : service;
+	}
 	lode_free(names);
 	if (!failed)
 		return processes;

@@ -9,6 +9,9 @@
 
 #include <stdlib.h>
 
+/* A processor on which threads ran for less than this part of the time on another is none of theirs: one they began on. */
+#define RARELY_USED 20
+
 struct interval {
 	uint64_t start;
 	uint64_t end;
@@ -251,6 +254,31 @@ void lode_processors_free(struct lode_processors *processors)
 	lode_free(processors->groups);
 	lode_free(processors->items);
 	lode_free(processors);
+}
+
+/* For how long threads ran on the processor of interval `*i`, which moves on to the next one's first. */
+static uint64_t busy_time(const struct lode_processors *processors, size_t *i)
+{
+	uint16_t cpu = processors->items[*i].cpu;
+	uint64_t time = 0;
+
+	for (; *i < processors->count && processors->items[*i].cpu == cpu; ++*i)
+		time = lode_add_saturating(time, processors->items[*i].end - processors->items[*i].start);
+	return time;
+}
+
+uint32_t lode_processors_count(const struct lode_processors *processors)
+{
+	uint64_t most = 0, time;
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < processors->count;) {
+		time = busy_time(processors, &i);
+		most = time > most ? time : most;
+	}
+	for (size_t i = 0; i < processors->count;)
+		count += busy_time(processors, &i) >= most / RARELY_USED;
+	return count;
 }
 
 int lode_processors_visit(const struct lode_processors *processors, enum lode_event_type type, uint32_t event,

@@ -21,6 +21,8 @@ int lode_processors_make(struct lode_processors **processors, const struct lode_
 			 struct lode_error *error);
 void lode_processors_free(struct lode_processors *processors);
 
+/* How many processors threads are known to have run on; 0: nothing is known. */
+uint32_t lode_processors_count(const struct lode_processors *processors);
 /*
  * Who ran while a thread was ready: after wait number `event`, or in preemption `event` (`type` LODE_WAIT or LODE_CALL), from
  * `t0` to `t1`. Calls `take` with each thread that did and for how long, until it returns something other than 0; returns

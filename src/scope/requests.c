@@ -10,6 +10,7 @@
 #include "scope/process_names.h"
 #include "scope/scope_index.h"
 #include "scope/states.h"
+#include "scope/thread_lives.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,77 @@ static int handle_wait(struct search *search, size_t i, uint32_t place)
 	return request.loop == LODE_NONE ? LODE_SYSTEM : add_request(search, &request);
 }
 
+/* ---- threads that were started for a request ---- */
+
+/* The first function of a thread that is not a library's, else its first. */
+static uint32_t first_frame(const struct lode_dictionary *dictionary, uint32_t stack)
+{
+	const struct lode_frames *frames = &dictionary->frames;
+	uint32_t first = 0, found = 0;
+
+	for (uint32_t node = stack; node; node = dictionary->tree.nodes[node].parent) {
+		first = dictionary->tree.nodes[node].frame;
+		if (frames->modules[frames->items[first].module].kind != LODE_KIND_LIBRARY)
+			found = first;
+	}
+	return found ? found : first;
+}
+
+/* Whether two names are equal but for a number and what follows it. */
+static int names_differ(const char *left, const char *right)
+{
+	size_t length = strcspn(left, "0123456789");
+
+	return length != strcspn(right, "0123456789") || memcmp(left, right, length) != 0;
+}
+
+/* The loop of all threads that processes of this name start under this name. */
+static uint32_t loop_of_lives(struct search *search, uint32_t thread, uint32_t frame)
+{
+	struct lode_requests *requests = search->requests;
+	const struct lode_strings *strings = &search->stream->dictionary->frames.strings;
+	struct lode_request_loop loop = { .process = search->processes[thread],
+					  .thread = search->stream->threads[thread].name,
+					  .frame = frame,
+					  .is_lives = 1 };
+
+	for (size_t i = 0; i < requests->loop_count; i++)
+		if (requests->loops[i].is_lives && requests->loops[i].process == loop.process &&
+		    !names_differ(lode_strings_get(strings, requests->loops[i].thread),
+				  lode_strings_get(strings, loop.thread)))
+			return (uint32_t)i;
+	if (LODE_APPEND(requests->loops, requests->loop_count, requests->loop_capacity, loop) < 0)
+		return LODE_NONE;
+	return (uint32_t)requests->loop_count - 1;
+}
+
+/*
+ * A thread that ended before it came back to a loop was started for one request: all its life, or what follows its wait for the
+ * request. What it waited for as a client is part of it.
+ */
+static int add_life(struct search *search, const struct turn *turn, const struct lode_thread_life *life)
+{
+	struct lode_request request = { life->first, life->last, life->thread, 0 };
+
+	if (!life->whole || turn->thinned || turn->loop)
+		return 0;
+	if (turn->begun && turn->as_client <= turn->as_server && turn->began < life->last)
+		request.t0 = turn->began;
+	request.loop = loop_of_lives(search, life->thread, first_frame(search->stream->dictionary, life->stack));
+	return request.loop == LODE_NONE ? LODE_SYSTEM : add_request(search, &request);
+}
+
+static int add_lives(struct search *search)
+{
+	struct lode_thread_life *lives = lode_thread_lives(search->stream, search->groups, search->group_count);
+	int code = lives ? 0 : LODE_SYSTEM;
+
+	for (size_t i = 0; !code && i < search->group_count; i++)
+		code = add_life(search, &search->turns[i], &lives[i]) < 0 ? LODE_SYSTEM : 0;
+	lode_free(lives);
+	return code;
+}
+
 static int find_all(struct search *search)
 {
 	const struct lode_events *waits = &search->stream->events[LODE_WAIT];
@@ -217,7 +289,7 @@ static int find_all(struct search *search)
 		if (outer && handle_wait(search, i, outer) < 0)
 			return LODE_SYSTEM;
 	}
-	return 0;
+	return add_lives(search);
 }
 
 static int compare_requests(const void *left, const void *right, void *context)

@@ -5,6 +5,9 @@
  * ended has no known length and is none. Neither is a waking in vain, by room to write where a thread wants to read, nor
  * what a client does between two replies (client_waits.h).
  *
+ * A thread that was started while it was recorded, and ended before it came back to a loop, was started for one request: its
+ * life is one (thread_lives.h). Such threads of one process and name, numbers aside, are a loop, too.
+ *
  * Loops are told apart by process, thread name and the function that waits. Threads of which some waits were left
  * out (trace/events.h, weights) have no requests: the end of one may be missing.
  */
@@ -23,9 +26,10 @@ struct lode_request {
 struct lode_request_loop {
 	uint32_t process; /* names, strings of the stream's dictionary; 0: unknown */
 	uint32_t thread;
-	uint32_t frame; /* where it waits */
-	uint64_t count; /* of requests */
-	uint64_t time;  /* sum of their lengths */
+	uint32_t frame;    /* where it waits; of lives what threads begin with */
+	uint32_t is_lives; /* whether its requests are lives of threads */
+	uint64_t count;    /* of requests */
+	uint64_t time;     /* sum of their lengths */
 };
 
 /* The requests of a stream, by thread and then by time. A zeroed struct holds none. */
@@ -39,7 +43,7 @@ struct lode_requests {
 };
 
 /*
- * Finds them in a loaded, sorted stream: waits with t, cost, thread, stack, waker, waker_stack, weights and, to know clients, objects. `idle` says how
+ * Finds them in a loaded, sorted stream: waits with t, cost, thread, stack, waker, waker_stack, weights and, to know clients, objects; of other events t, cost and thread, for lives. `idle` says how
  * threads wait; NULL: no request is found. Release it in either case.
  */
 int lode_requests_of_stream(struct lode_requests *requests, const struct lode_stream *stream,

@@ -2,10 +2,14 @@
 #include "scope/retried_waits.h"
 
 #include "base/bisect.h"
+#include "scope/wait_kinds.h"
 #include "trace/objects.h"
 
 /* A thread that does more than this part of the wait before it waits again had the lock in between. */
 #define MAX_GAP_SHARE 10
+/* What waits for others than a lock may do in between: a signal handler takes some 40 us. */
+#define MAX_HANDLER_SHARE 100
+#define MAX_HANDLER_NS    100000
 /* Waits that may lie between: a condition variable takes its mutex again before it is waited for again. */
 #define BETWEEN 2
 /* Samples of a wait that are looked at. */
@@ -45,22 +49,58 @@ static uint64_t covered_time(const struct lode_scope_index *index, int type, siz
 	return sum;
 }
 
+/* What was found out about stacks, by node. */
+enum stack_answer {
+	NOT_ASKED,
+	WAITS_FOR_LOCK,
+	WAITS_FOR_OTHER,
+};
+
+/* Whether a wait is for a lock, by its object, or by the functions of its stack; `answers`, by stack, are remembered. */
+static int is_for_lock(const struct lode_stream *stream, uint32_t wait, uint8_t *answers)
+{
+	enum lode_object_kind kind = kind_of(stream, wait);
+	uint32_t stack = stream->events[LODE_WAIT].stack[wait];
+
+	if (kind == LODE_OBJECT_LOCK || kind == LODE_OBJECT_GIL)
+		return 1;
+	if (answers[stack] == NOT_ASKED)
+		answers[stack] = lode_stack_waits_for_lock(stream->dictionary, stack) ? WAITS_FOR_LOCK
+										      : WAITS_FOR_OTHER;
+	return answers[stack] == WAITS_FOR_LOCK;
+}
+
+/* How long the thread of a wait may run before it waits again, if that is to be the same wait; 0: it never is. */
+static uint64_t longest_gap(const struct lode_stream *stream, uint32_t wait, uint8_t *answers)
+{
+	uint64_t cost = stream->events[LODE_WAIT].cost[wait], limit = cost / MAX_HANDLER_SHARE;
+	enum lode_object_kind kind = kind_of(stream, wait);
+
+	if (is_for_lock(stream, wait, answers))
+		return cost / MAX_GAP_SHARE;
+	if (kind < LODE_OBJECT_PIPE || kind > LODE_OBJECT_EVENTFD)
+		return 0;
+	return limit < MAX_HANDLER_NS ? limit : MAX_HANDLER_NS;
+}
+
 /* Whether `next`, a later wait of the same thread, is the same one, tried again. */
-static int is_retried(const struct lode_scope_index *index, size_t group, uint32_t wait, uint32_t next)
+static int is_retried(const struct lode_scope_index *index, size_t group, uint32_t wait, uint32_t next,
+		      uint8_t *answers)
 {
 	const struct lode_stream *stream = index->stream;
 	const struct lode_events *waits = &stream->events[LODE_WAIT];
 	uint64_t end = lode_add_saturating(lode_event_end(waits, wait), waits->delay ? waits->delay[wait] : 0);
 	uint32_t object = lode_events_object(waits, wait);
+	uint64_t gap;
 
 	if (!object || object != lode_events_object(waits, next) || waits->stack[wait] != waits->stack[next])
 		return 0;
+	gap = longest_gap(stream, wait, answers);
 	/* What counts is how long it ran: on a busy machine that takes longer. */
-	if (waits->t[next] > lode_add_saturating(end, waits->cost[wait] / MAX_GAP_SHARE) &&
-	    waits->t[next] - end > lode_add_saturating(covered_time(index, LODE_CALL, group, end, waits->t[next]),
-						       waits->cost[wait] / MAX_GAP_SHARE))
-		return 0;
-	return kind_of(stream, wait) == LODE_OBJECT_LOCK || kind_of(stream, wait) == LODE_OBJECT_GIL;
+	return gap &&
+	       (waits->t[next] <= lode_add_saturating(end, gap) ||
+		waits->t[next] - end <=
+			lode_add_saturating(covered_time(index, LODE_CALL, group, end, waits->t[next]), gap));
 }
 
 /*
@@ -119,7 +159,7 @@ static uint32_t who_had_it(const struct lode_scope_index *index, uint32_t wait, 
 }
 
 /* From the last wait of a thread to its first. */
-static void find_wakers(const struct lode_scope_index *index, size_t group, uint32_t *wakers)
+static void find_wakers(const struct lode_scope_index *index, size_t group, uint32_t *wakers, uint8_t *answers)
 {
 	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
 	const struct lode_events *runs = &index->stream->events[LODE_RUN];
@@ -134,31 +174,76 @@ static void find_wakers(const struct lode_scope_index *index, size_t group, uint
 		if (wakers[wait] != LODE_NONE && lode_wake_ends_chain(index, wait))
 			wakers[wait] = LODE_NONE;
 		/* Whoever ends a later try may have got the lock after this one. */
-		if (wakers[wait] == LODE_NONE && lode_events_object(waits, wait) && runs->t &&
+		if (wakers[wait] == LODE_NONE && !index->thinned && lode_events_object(waits, wait) && runs->t &&
 		    kind_of(index->stream, wait) == LODE_OBJECT_GIL)
 			wakers[wait] = who_had_it(index, wait, &holder);
 		for (size_t k = i; wakers[wait] == LODE_NONE && k < end && k <= i + BETWEEN; k++)
-			if (is_retried(index, group, wait, list->events[k])) {
+			if (is_retried(index, group, wait, list->events[k], answers)) {
 				wakers[wait] = wakers[list->events[k]];
 				break;
 			}
 		/* It was not over when the recording ended, or who ended it is lost: whoever had the lock keeps it waiting. */
-		if (wakers[wait] == LODE_NONE && lode_events_holder(waits, wait) < index->stream->thread_count)
+		if (wakers[wait] == LODE_NONE && !index->thinned &&
+		    lode_events_holder(waits, wait) < index->stream->thread_count)
 			wakers[wait] = lode_events_holder(waits, wait);
 	}
+}
+
+int lode_wait_holders(const struct lode_scope_index *index, uint32_t **holders)
+{
+	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
+	size_t known = 0;
+	uint32_t *found;
+
+	*holders = NULL;
+	if (lode_retried_waits(index, &found) < 0)
+		return LODE_SYSTEM;
+	/* Without it nothing is known of what was waited for. */
+	for (uint32_t i = 0; found && i < waits->count; i++) {
+		enum lode_object_kind kind = kind_of(index->stream, i);
+		/* Who ends a wait for an interpreter's lock gives it away; who ends one for a lock may be told to by its holder. */
+		int had_it = kind == LODE_OBJECT_GIL || (kind == LODE_OBJECT_LOCK && found[i] != waits->waker[i]);
+
+		if (lode_events_holder(waits, i) != LODE_NONE)
+			found[i] = lode_events_holder(waits, i);
+		else if (!had_it)
+			found[i] = LODE_NONE;
+		known += found[i] != LODE_NONE;
+	}
+	if (known)
+		*holders = found;
+	else
+		lode_free(found);
+	return 0;
+}
+
+int lode_wait_is_retried(const struct lode_scope_index *index, const uint32_t *wakers, uint32_t wait)
+{
+	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
+
+	return wakers && wakers[wait] != LODE_NONE && wakers[wait] != waits->waker[wait] &&
+	       kind_of(index->stream, wait) != LODE_OBJECT_GIL;
 }
 
 int lode_retried_waits(const struct lode_scope_index *index, uint32_t **wakers)
 {
 	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
 
+	uint8_t *answers;
+
 	*wakers = NULL;
-	if (!lode_events_have_objects(waits) || !waits->stack || index->thinned)
+	if (!lode_events_have_objects(waits) || !waits->stack)
 		return 0;
 	*wakers = lode_calloc(waits->count + 1, sizeof(**wakers));
-	if (!*wakers)
+	answers = lode_calloc(index->stream->dictionary->tree.count + 1, 1);
+	if (!*wakers || !answers) {
+		lode_free(*wakers);
+		*wakers = NULL;
+		lode_free(answers);
 		return LODE_SYSTEM;
+	}
 	for (size_t group = 0; group < index->group_count; group++)
-		find_wakers(index, group, *wakers);
+		find_wakers(index, group, *wakers, answers);
+	lode_free(answers);
 	return 0;
 }

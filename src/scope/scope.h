@@ -107,6 +107,13 @@ void lode_scope_index_connections(struct lode_scope_index *index, const uint32_t
 /* Whether no thread is behind the waking that ended wait number `wait`: an interrupt, or the idle task. */
 int lode_wake_ends_chain(const struct lode_scope_index *index, uint32_t wait);
 
+/*
+ * By wait: the thread that held what was waited for, as it was recorded; where that is not known, the one that had the lock
+ * while the wait for it was tried again and again (retried_waits.h), or gave an interpreter's lock away; LODE_NONE: unknown. NULL: none is known. The caller frees it. Needs what
+ * critical paths need, and the object and holder columns of waits. Linear in the waits. Returns 0 or LODE_SYSTEM.
+ */
+int lode_wait_holders(const struct lode_scope_index *index, uint32_t **holders);
+
 /* What one symptom's scope came to, besides its parts. */
 struct lode_scope_result {
 	uint64_t edges;   /* graph: distinct pairs (wait, event that belongs to it) */

@@ -86,17 +86,25 @@ int lode_state_table_add(struct lode_state_table *table, const struct lode_strea
 	return code;
 }
 
+int lode_state_table_put(struct lode_state_table *table, const char *process,
+			 const struct lode_process_states *more)
+{
+	struct lode_process_states *row = row_of(table, process);
+
+	if (!row)
+		return LODE_SYSTEM;
+	add_sums(row, more);
+	return 0;
+}
+
 int lode_state_table_merge(struct lode_state_table *table, const struct lode_state_table *more)
 {
-	for (size_t i = 0; i < more->count; i++) {
-		struct lode_process_states *row =
-			row_of(table, lode_strings_get(&more->names, more->items[i].process));
+	int code = 0;
 
-		if (!row)
-			return LODE_SYSTEM;
-		add_sums(row, &more->items[i]);
-	}
-	return 0;
+	for (size_t i = 0; !code && i < more->count; i++)
+		code = lode_state_table_put(table, lode_strings_get(&more->names, more->items[i].process),
+					    &more->items[i]);
+	return code;
 }
 
 static uint64_t busy_time(const struct lode_process_states *row)

@@ -308,15 +308,16 @@ static void set_interval(const struct accounting *accounting, struct account *ac
 		states->interval = counted;
 }
 
-static int account_for(struct accounting *accounting, struct lode_thread_states *states, size_t group)
+/* `first` and `end`: of its life. */
+static int account_for(struct accounting *accounting, struct lode_thread_states *states, size_t group,
+		       uint64_t first, uint64_t end)
 {
-	struct account account = { .states = states };
+	struct account account = { .states = states, .end = end };
 
+	states->first = first;
 	if (accounting->span) {
 		states->first = accounting->span->t0;
 		account.end = accounting->span->t1 > states->first ? accounting->span->t1 : states->first;
-	} else {
-		find_life(accounting, group, &states->first, &account.end);
 	}
 	set_interval(accounting, &account);
 	states->estimated = is_thinned(accounting, group);
@@ -367,7 +368,7 @@ static int account_all(struct accounting *accounting, struct lode_stream_states 
 		if (!find_life(accounting, group, &first, &end))
 			continue;
 		states->items[states->count].thread = chosen[group] - 1;
-		code = account_for(accounting, &states->items[states->count++], group);
+		code = account_for(accounting, &states->items[states->count++], group, first, end);
 	}
 	lode_free(chosen);
 	return code;

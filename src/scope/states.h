@@ -99,6 +99,9 @@ void lode_state_table_release(struct lode_state_table *table);
 /* Adds the threads of one stream to the rows of their processes. Returns 0 or LODE_SYSTEM. */
 int lode_state_table_add(struct lode_state_table *table, const struct lode_stream *stream,
 			 const struct lode_stream_states *states);
+/* Adds the numbers of a row to that of the process of this name. Returns 0 or LODE_SYSTEM. */
+int lode_state_table_put(struct lode_state_table *table, const char *process,
+			 const struct lode_process_states *more);
 /* Adds all rows of `more`: associative, and the order does not matter once the table is sorted. */
 int lode_state_table_merge(struct lode_state_table *table, const struct lode_state_table *more);
 /* Busiest first: by the time in states that count, then by running time, then by name. Returns 0 or LODE_SYSTEM. */

@@ -10,6 +10,7 @@
 #include "base/starts_with.h"
 #include "base/units.h"
 #include "scope/frame_filter.h"
+#include "scope/gpu_symptoms.h"
 #include "scope/scope_index.h"
 #include "scope/slow_requests.h"
 
@@ -24,7 +25,7 @@ static int bad_rule(const char *text, struct lode_error *error)
 {
 	return lode_fail(error, LODE_USAGE,
 			 "%s: not a symptom; write 'thread NAME', 'wait > 200ms in FRAME', "
-			 "'between FRAME and FRAME > 1s' or 'request of NAME > 10ms'",
+			 "'between FRAME and FRAME > 1s', 'request of NAME > 10ms' or 'gpu'",
 			 text);
 }
 
@@ -149,6 +150,10 @@ static int read_rule(struct lode_symptom_rule *rule, struct lode_error *error)
 	if ((rest = lode_behind_word(text, "request")) || !strcmp(text, "request")) {
 		rule->type = LODE_SYMPTOM_REQUEST;
 		return read_request(rule, rest ? rest : "", error);
+	}
+	if (!strcmp(text, "gpu")) {
+		rule->type = LODE_SYMPTOM_GPU;
+		return 0;
 	}
 	return bad_rule(rule->text, error);
 }
@@ -490,6 +495,11 @@ static int find_requests(struct search *search)
 				       search->capacity, NULL);
 }
 
+static int find_gpus(struct search *search)
+{
+	return lode_gpu_symptoms_find(search->stream, search->symptoms, search->count, search->capacity);
+}
+
 /* ---- all of them ---- */
 
 /* Appends the symptoms that a rule finds to `*symptoms` (lode_grow). */
@@ -498,10 +508,9 @@ static int apply_rule(const struct lode_symptom_rule *rule, const struct lode_st
 		      size_t *capacity, struct lode_error *error)
 {
 	static int (*const find[])(struct search * search) = {
-		[LODE_SYMPTOM_THREAD] = find_threads,
-		[LODE_SYMPTOM_WAIT] = find_waits,
-		[LODE_SYMPTOM_BETWEEN] = find_between,
-		[LODE_SYMPTOM_REQUEST] = find_requests,
+		[LODE_SYMPTOM_THREAD] = find_threads,  [LODE_SYMPTOM_WAIT] = find_waits,
+		[LODE_SYMPTOM_BETWEEN] = find_between, [LODE_SYMPTOM_REQUEST] = find_requests,
+		[LODE_SYMPTOM_GPU] = find_gpus,
 	};
 	struct search search = {
 		.rule = rule,

@@ -17,6 +17,8 @@
  *	                             loop, if it has enough of them
  *	request of NAME > 10ms       the same in threads or processes of this name;
  *	                             `request` and `request of NAME` alone: all of them
+ *	gpu                          what each GPU did: from the first kernel of its
+ *	                             busiest stream to the end of the last
  *
  * FRAME, A and B are frames `module!function`, or words of a function's name: `lock`
  * is in mutex_lock, but not in clock_nanosleep. With `*` or `?` they are globs over
@@ -36,6 +38,7 @@ enum lode_symptom_rule_type {
 	LODE_SYMPTOM_WAIT,
 	LODE_SYMPTOM_BETWEEN,
 	LODE_SYMPTOM_REQUEST,
+	LODE_SYMPTOM_GPU,
 };
 
 struct lode_symptom_rule {

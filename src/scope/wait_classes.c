@@ -6,28 +6,19 @@
 enum lode_wait_class lode_wait_class(const struct lode_wait_classes *classes, const struct lode_events *waits,
 				     size_t i)
 {
-	enum lode_wait_class listed = lode_idle_event(classes->idle, waits->stack[i], waits->waker_stack[i])
-					      ? LODE_WAIT_IDLE
-					      : LODE_WAIT_COUNTS;
-
 	int on_path = classes->on_path && classes->on_path[i];
+	enum lode_work_place place = classes->work ? lode_work_wait(classes->work, waits, i) : LODE_WORK_NEITHER;
 
-	if (!classes->work)
-		return listed;
-	switch (lode_work_wait(classes->work, waits, i)) {
-	case LODE_WORK_OUTSIDE:
-		if (listed != LODE_WAIT_IDLE && !on_path)
-			return LODE_WAIT_FOR_WORK;
-		break;
-	case LODE_WORK_INSIDE:
+	if (place == LODE_WORK_INSIDE)
 		return LODE_WAIT_COUNTS;
-	default:
-		break;
-	}
-	if (on_path ? lode_idle_threads_child(classes->threads, waits, i)
-		    : lode_idle_threads_wait(classes->threads, waits, i))
+	if (place == LODE_WORK_OUTSIDE && !on_path &&
+	    !lode_idle_event(classes->idle, waits->stack[i], waits->waker_stack[i]))
+		return LODE_WAIT_FOR_WORK;
+	if (classes->work && (on_path ? lode_idle_threads_child(classes->threads, waits, i)
+				      : lode_idle_threads_wait(classes->threads, waits, i)))
 		return LODE_WAIT_IDLE;
-	return listed;
+	return lode_idle_event(classes->idle, waits->stack[i], waits->waker_stack[i]) ? LODE_WAIT_IDLE
+										      : LODE_WAIT_COUNTS;
 }
 
 int lode_wait_classes_mark_paths(struct lode_wait_classes *classes, struct lode_scope_index *index, size_t waits,

@@ -200,7 +200,8 @@ struct lode_wait_kinds {
 	uint8_t *timers; /* by node: a waker with this stack is a timer */
 	uint32_t *groups;
 	size_t group_count;
-	uint8_t *recorded; /* by group */
+	uint8_t *recorded;   /* by group */
+	uint8_t *idle_tasks; /* by thread */
 };
 
 static uint8_t look_up(const struct known_function *table, size_t count, const char *function)
@@ -223,7 +224,8 @@ static const char *plain_name(const char *function)
 /* What a frame says by itself; `*is_timer`: whether it is one of a timer's. */
 static uint8_t hint_of_frame(const struct lode_frames *frames, uint32_t frame, uint8_t *is_timer)
 {
-	const char *function = lode_frames_function(frames, frame);
+	char text[LODE_PLAIN_FUNCTION];
+	const char *function = lode_function_plain(lode_frames_function(frames, frame), text);
 	uint8_t hint;
 
 	if (!strcmp(lode_frames_module_name(frames, frame), "kernel")) {
@@ -233,6 +235,20 @@ static uint8_t hint_of_frame(const struct lode_frames *frames, uint32_t frame, u
 	function = plain_name(function);
 	hint = LOOK_UP(user_functions, function);
 	return hint ? hint | HINT_IN_USER : LOOK_UP(system_calls, function);
+}
+
+int lode_stack_waits_for_lock(const struct lode_dictionary *dictionary, uint32_t stack)
+{
+	const struct lode_stack_node *nodes = dictionary->tree.nodes;
+	uint8_t outermost = HINT_NONE, is_timer;
+
+	for (; stack; stack = nodes[stack].parent) {
+		uint8_t hint = hint_of_frame(&dictionary->frames, nodes[stack].frame, &is_timer);
+
+		if (hint & HINT_IN_USER)
+			outermost = hint;
+	}
+	return outermost == (HINT_LOCK | HINT_IN_USER);
 }
 
 static uint8_t join_hints(uint8_t outer, uint8_t inner)
@@ -282,7 +298,8 @@ int lode_wait_kinds_make(struct lode_wait_kinds **result, const struct lode_stre
 	kinds->idle = idle;
 	kinds->groups = lode_threads_by_tid(stream, &kinds->group_count);
 	kinds->recorded = lode_calloc(stream->thread_count + 1, 1);
-	if (!kinds->groups || !kinds->recorded || judge_stacks(kinds) < 0) {
+	kinds->idle_tasks = lode_idle_tasks(stream);
+	if (!kinds->groups || !kinds->recorded || !kinds->idle_tasks || judge_stacks(kinds) < 0) {
 		lode_wait_kinds_free(kinds);
 		return lode_fail_memory(error);
 	}
@@ -298,6 +315,7 @@ void lode_wait_kinds_free(struct lode_wait_kinds *kinds)
 	lode_free(kinds->timers);
 	lode_free(kinds->groups);
 	lode_free(kinds->recorded);
+	lode_free(kinds->idle_tasks);
 	lode_free(kinds);
 }
 
@@ -319,8 +337,7 @@ static int ended_by_thread(const struct lode_wait_kinds *kinds, const struct lod
 {
 	uint32_t waker = waits->waker[i];
 
-	return waker != LODE_NONE && !is_interrupt(kinds, waits->waker_stack[i]) &&
-	       !lode_thread_is_idle_task(kinds->stream, &kinds->stream->threads[waker]) &&
+	return waker != LODE_NONE && !is_interrupt(kinds, waits->waker_stack[i]) && !kinds->idle_tasks[waker] &&
 	       kinds->recorded[kinds->groups[waker]];
 }
 
@@ -362,6 +379,14 @@ enum lode_state lode_wait_kind(const struct lode_wait_kinds *kinds, const struct
 	return plain[hint];
 }
 
+int lode_wait_is_sleep(const struct lode_wait_kinds *kinds, const struct lode_events *waits, size_t i)
+{
+	const char *object =
+		lode_strings_get(&kinds->stream->dictionary->frames.strings, lode_events_object(waits, i));
+
+	return kinds->hints[waits->stack[i]] == HINT_TIMER || lode_wait_kind_of_object(object) == LODE_STATE_TIMER;
+}
+
 enum lode_state lode_state_of_part(const struct lode_wait_kinds *kinds, const struct lode_part *part)
 {
 	if (part->type == LODE_RUN)
@@ -379,7 +404,7 @@ enum lode_state lode_wait_kind_of_object(const char *object)
 	} known[] = {
 		{ "lock", LODE_STATE_LOCK }, { "gil", LODE_STATE_GIL },     { "disk", LODE_STATE_DISK },
 		{ "file", LODE_STATE_DISK }, { "timer", LODE_STATE_TIMER }, { "child", LODE_STATE_CHILD },
-		{ "page", LODE_STATE_PAGE },
+		{ "page", LODE_STATE_PAGE }, { "gpu", LODE_STATE_REPLY },   { "launch", LODE_STATE_REPLY },
 	};
 	size_t length = strcspn(object, ":");
 

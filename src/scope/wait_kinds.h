@@ -28,11 +28,15 @@ void lode_wait_kinds_see(struct lode_wait_kinds *kinds, const struct lode_events
 
 /* What wait `i` is for: never LODE_STATE_WORK or LODE_STATE_IDLE. Columns stack, waker and waker_stack. */
 enum lode_state lode_wait_kind(const struct lode_wait_kinds *kinds, const struct lode_events *waits, size_t i);
+/* Whether wait `i` is a sleep: for a time that the thread chose, and nothing else could have ended it. */
+int lode_wait_is_sleep(const struct lode_wait_kinds *kinds, const struct lode_events *waits, size_t i);
 /*
  * The state of a thread in a part of a path: what kept a user waiting is called by what it was for, never idle. Waits
  * with t and cost, besides.
  */
 enum lode_state lode_state_of_part(const struct lode_wait_kinds *kinds, const struct lode_part *part);
+/* Whether a function of a stack says that it waits for a lock, whatever the kernel waits for: a pipe, a set of files. */
+int lode_stack_waits_for_lock(const struct lode_dictionary *dictionary, uint32_t stack);
 /*
  * What waiting for an object `kind:name` is; LODE_STATES where its kind does not decide: of sockets, pipes and sets of files
  * (tcp, udp, unix, pipe, epoll) the waker tells a reply from the network and a timer.

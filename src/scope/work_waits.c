@@ -47,10 +47,22 @@ struct lode_work_waits {
 
 /* ---- places ---- */
 
-static int is_way_of_waiting(const struct lode_idle_stacks *idle, const struct lode_frames *frames, uint32_t frame)
+/* What a frame says of its stack, beside enum lode_idle_receive. */
+#define RECEIVES       (LODE_RECEIVES | LODE_RECEIVES_INTERRUPT)
+#define WAY_OF_WAITING 0x40u
+#define IS_BUSY        0x80u
+
+/* By frame; the caller frees it. NULL when memory has run out. */
+static uint8_t *judge_frames(const struct lode_idle_stacks *idle, const struct lode_frames *frames)
 {
-	return lode_idle_is_way_of_waiting(idle, frame) ||
-	       !strcmp(lode_frames_module_name(frames, frame), "kernel");
+	uint8_t *says = lode_calloc(frames->count + 1, sizeof(*says));
+
+	for (uint32_t i = 0; says && i < frames->count; i++) {
+		if (lode_idle_is_way_of_waiting(idle, i) || !strcmp(lode_frames_module_name(frames, i), "kernel"))
+			says[i] = (uint8_t)(WAY_OF_WAITING | lode_idle_receives(idle, i));
+		says[i] |= (uint8_t)(lode_idle_is_busy(idle, i) ? IS_BUSY : 0);
+	}
+	return says;
 }
 
 /* By node: the place its stack leads to, without its ways of waiting, and what its ways of waiting receive. */
@@ -58,26 +70,22 @@ static int find_places(const struct lode_idle_stacks *idle, const struct lode_di
 		       uint32_t **places, uint8_t **receives)
 {
 	const struct lode_stack_tree *tree = &dictionary->tree;
+	uint8_t *says = judge_frames(idle, &dictionary->frames);
 
 	*places = lode_calloc(tree->count + 1, sizeof(**places));
 	*receives = lode_calloc(tree->count + 1, sizeof(**receives));
-	if (!*places || !*receives)
-		return LODE_SYSTEM;
-	for (size_t node = 1; node < tree->count; node++) {
-		uint32_t parent = tree->nodes[node].parent, frame = tree->nodes[node].frame;
+	for (size_t node = 1; says && *places && *receives && node < tree->count; node++) {
+		uint32_t parent = tree->nodes[node].parent, is = says[tree->nodes[node].frame];
 
-		if (is_way_of_waiting(idle, &dictionary->frames, frame)) {
-			(*places)[node] = (*places)[parent];
-			(*receives)[node] = (uint8_t)((*receives)[parent] | lode_idle_receives(idle, frame));
-		} else {
-			(*places)[node] = (uint32_t)node;
-		}
+		(*places)[node] = is & WAY_OF_WAITING ? (*places)[parent] : (uint32_t)node;
+		if (is & WAY_OF_WAITING)
+			(*receives)[node] = (uint8_t)((*receives)[parent] | (is & RECEIVES));
 	}
-	for (size_t node = 1; node < tree->count; node++)
-		if (!(*receives)[node] ||
-		    ((*places)[node] && lode_idle_is_busy(idle, tree->nodes[(*places)[node]].frame)))
+	for (size_t node = 1; says && *places && *receives && node < tree->count; node++)
+		if (!(*receives)[node] || ((*places)[node] && says[tree->nodes[(*places)[node]].frame] & IS_BUSY))
 			(*places)[node] = 0;
-	return 0;
+	lode_free(says);
+	return says && *places && *receives ? 0 : LODE_SYSTEM;
 }
 
 uint32_t *lode_work_places(const struct lode_idle_stacks *idle, const struct lode_dictionary *dictionary)

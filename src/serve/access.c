@@ -2,16 +2,12 @@
 #include "serve/access.h"
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/starts_with.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define RANDOM_BYTES 16
 #define ONCE_NS      60000000000ull
@@ -94,53 +90,6 @@ static int use_once(struct lode_access *access, const char *text)
 	return good;
 }
 
-/* ---- a token from a file ---- */
-
-static int check_private(int fd, const char *path, struct lode_error *error)
-{
-	struct stat status;
-
-	if (fstat(fd, &status) < 0)
-		return lode_file_fail(error, path, "cannot be examined");
-	if (!S_ISREG(status.st_mode) || (status.st_uid != geteuid() && status.st_uid != 0) || status.st_mode & 077)
-		return lode_fail(error, LODE_USAGE,
-				 "%s: must be a file of yours that nobody else may read; try 'chmod 600 %s'", path,
-				 path);
-	return 0;
-}
-
-static int check_token(const char *path, const char *token, size_t length, struct lode_error *error)
-{
-	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-
-	if (length < LODE_MIN_TOKEN || length > LODE_MAX_TOKEN || strspn(token, allowed) != length)
-		return lode_fail(error, LODE_USAGE,
-				 "%s:1: a token has %d to %d letters, digits, '-', '.', '_' or '~'; "
-				 "make one with 'openssl rand -hex 16'",
-				 path, LODE_MIN_TOKEN, LODE_MAX_TOKEN);
-	return 0;
-}
-
-int lode_access_read_token(const char *path, char token[LODE_MAX_TOKEN + 1], struct lode_error *error)
-{
-	char line[LODE_MAX_TOKEN + 2] = "";
-	int fd = lode_file_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, error), code;
-	ssize_t size;
-
-	if (fd < 0)
-		return fd;
-	code = check_private(fd, path, error);
-	size = code ? code : lode_file_read(fd, line, sizeof(line) - 1, path, error);
-	lode_file_close(fd, path, NULL);
-	if (size < 0)
-		return (int)size;
-	line[strcspn(line, "\r\n")] = '\0';
-	code = check_token(path, line, strlen(line), error);
-	if (!code)
-		snprintf(token, LODE_MAX_TOKEN + 1, "%.*s", LODE_MAX_TOKEN, line);
-	return code;
-}
-
 /* ---- requests ---- */
 
 /* Only digits: behind a Unix socket is whatever port forwards to it. */
@@ -168,14 +117,19 @@ static int is_this_server(const struct lode_access *access, const char *host)
 }
 
 /* What no browser sends says nothing about a site; curl sends neither. */
-static int is_own_site(const struct lode_access_request *request)
+static int is_own_site(const struct lode_access *access, const struct lode_access_request *request)
 {
 	const char *site = request->fetch_site, *origin = request->origin;
 
 	if (site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0)
 		return 0;
-	return !origin ||
-	       (lode_starts_with(origin, "http://") && !strcmp(origin + strlen("http://"), request->host));
+	if (!origin)
+		return 1;
+	/* A proxy may speak TLS for a server that others can reach. */
+	if (access->tokens && request->host && lode_starts_with(origin, "https://"))
+		return !strcmp(origin + strlen("https://"), request->host);
+	return request->host && lode_starts_with(origin, "http://") &&
+	       !strcmp(origin + strlen("http://"), request->host);
 }
 
 static int has_bearer_token(const struct lode_access *access, const char *authorization)
@@ -184,17 +138,46 @@ static int has_bearer_token(const struct lode_access *access, const char *author
 	       is_secret(authorization + strlen(BEARER), access->token);
 }
 
+/* One of several tokens, with the rights that it needs. */
+static int has_listed_token(const struct lode_access *access, const char *token, unsigned rights,
+			    struct lode_grant *grant)
+{
+	return access->tokens && token && lode_tokens_find(access->tokens, token, time(NULL), grant) &&
+	       (grant->rights & rights) != 0;
+}
+
+static const char *bearer_of(const struct lode_access_request *request)
+{
+	const char *authorization = request->authorization;
+
+	return authorization && lode_starts_with(authorization, BEARER) ? authorization + strlen(BEARER) : NULL;
+}
+
 enum lode_access_verdict lode_access_check(struct lode_access *access, const struct lode_access_request *request)
 {
-	if (!is_this_server(access, request->host))
+	struct lode_grant grant;
+
+	if (!access->tokens && !is_this_server(access, request->host))
 		return LODE_ACCESS_OTHER_HOST;
-	if (!is_own_site(request))
+	if (!is_own_site(access, request))
 		return LODE_ACCESS_OTHER_SITE;
 	if (!access->token[0])
 		return LODE_ACCESS_GRANTED;
-	if (request->token && (is_secret(request->token, access->token) || use_once(access, request->token)))
+	if (request->token && (is_secret(request->token, access->token) || use_once(access, request->token) ||
+			       has_listed_token(access, request->token, LODE_RIGHT_READ, &grant)))
 		return LODE_ACCESS_FIRST_VISIT;
-	return is_secret(request->session, access->session) || has_bearer_token(access, request->authorization)
+	return is_secret(request->session, access->session) || has_bearer_token(access, request->authorization) ||
+			       has_listed_token(access, bearer_of(request), LODE_RIGHT_ALL, &grant)
 		       ? LODE_ACCESS_GRANTED
 		       : LODE_ACCESS_NO_TOKEN;
+}
+
+void lode_access_grant(struct lode_access *access, const struct lode_access_request *request,
+		       struct lode_grant *grant)
+{
+	if (has_listed_token(access, bearer_of(request), LODE_RIGHT_ALL, grant))
+		return;
+	*grant = (struct lode_grant){ .rights = access->tokens && !has_bearer_token(access, request->authorization)
+							? LODE_RIGHT_READ
+							: LODE_RIGHT_ALL };
 }

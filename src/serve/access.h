@@ -13,22 +13,21 @@
 #ifndef LODE_SERVE_ACCESS_H
 #define LODE_SERVE_ACCESS_H
 
-#include "base/error.h"
+#include "base/token_file.h"
+#include "serve/tokens.h"
 
 #include <pthread.h>
 #include <stdint.h>
-
-#define LODE_MIN_TOKEN 22 /* characters: 128 bits in base64 */
-#define LODE_MAX_TOKEN 128
 
 struct lode_access {
 	char token[LODE_MAX_TOKEN + 1]; /* "": none is needed */
 	char session[33]; /* what the cookie holds: a token from a file may be older than this server, and stay */
 	char cookie[16];  /* its name, which has the port: browsers send cookies to all ports of a host */
 	uint16_t port;    /* 0: a Unix socket, behind which any port may be */
-	pthread_mutex_t lock; /* of what is below */
-	char once[33];        /* "": there is none, or it was used */
-	uint64_t once_until;  /* ns, of lode_now */
+	struct lode_tokens *tokens; /* not NULL: those who have one of these may come from anywhere; not owned */
+	pthread_mutex_t lock;       /* of what is below */
+	char once[33];              /* "": there is none, or it was used */
+	uint64_t once_until;        /* ns, of lode_now */
 };
 
 /* What a request says about where it comes from, NULL for what it does not say. */
@@ -61,13 +60,17 @@ void lode_access_release(struct lode_access *access);
 enum lode_access_verdict lode_access_check(struct lode_access *access, const struct lode_access_request *request);
 
 /*
+ * What a request that was granted may do: all, unless there are tokens; then what its token allows, or reading for
+ * a browser that has the cookie.
+ */
+void lode_access_grant(struct lode_access *access, const struct lode_access_request *request,
+		       struct lode_grant *grant);
+
+/*
  * Makes a token that is good for one visit within a minute, for the command line of a browser, which all users of the
  * machine can read (/proc/PID/cmdline) as long as it runs. Replaces the one before. NULL when there are no random
  * numbers.
  */
 const char *lode_access_make_once(struct lode_access *access);
-
-/* Reads a token from a file that nobody but its owner may read: its first line. `token` has room for the longest. */
-int lode_access_read_token(const char *path, char token[LODE_MAX_TOKEN + 1], struct lode_error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include "result/server_answers.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #define HTML "text/html; charset=utf-8"
@@ -47,6 +48,12 @@ static struct MHD_Response *make_response(const struct lode_exchange *exchange, 
 	http->add_response_header(response, "Content-Security-Policy", policy);
 	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
 		http->add_response_header(response, headers[i][0], headers[i][1]);
+	if (exchange->retry_after) {
+		char seconds[16];
+
+		snprintf(seconds, sizeof(seconds), "%u", exchange->retry_after);
+		http->add_response_header(response, "Retry-After", seconds);
+	}
 	if (exchange->is_refused)
 		http->add_response_header(response, "Connection", "close");
 	return response;

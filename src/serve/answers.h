@@ -11,8 +11,9 @@
 struct lode_exchange {
 	const struct lode_http_library *http;
 	struct MHD_Connection *connection;
-	const char *policy; /* of the page: what a browser lets it do */
-	int is_refused;     /* nothing more is expected of this client: its connection is closed */
+	const char *policy;   /* of the page: what a browser lets it do */
+	int is_refused;       /* nothing more is expected of this client: its connection is closed */
+	unsigned retry_after; /* s: when the client may try again; 0: not said */
 };
 
 /* Takes a hold of the result over; NULL: there was no memory for it. Other answers end here. */

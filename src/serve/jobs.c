@@ -32,7 +32,6 @@
 #define MAX_MESSAGE    4096
 
 /* What is done soon, and is what a page shows first, comes before analyses; so does the browser. */
-#define QUICK "info"
 #define LATER 5 /* nice */
 
 enum pipe_kind { OUTPUT, MESSAGES, PROGRESS, PIPES };
@@ -184,6 +183,17 @@ static int spawn(pid_t *pid, char *const *arguments, char *const *environment, i
 	return number;
 }
 
+/* What the overview shows first. */
+static int is_quick(char *const *words)
+{
+	if (!strcmp(words[0], "info"))
+		return 1;
+	for (; *words; words++)
+		if (!strcmp(*words, "--findings"))
+			return 1;
+	return 0;
+}
+
 static int start_process(struct job *job, char *const *words, struct lode_error *error)
 {
 	static char name[] = "lode";
@@ -209,7 +219,7 @@ static int start_process(struct job *job, char *const *words, struct lode_error 
 	close_pipes(pipes, 1);
 	for (int i = 0; i < PIPES; i++)
 		job->pipes[i] = pipes[i][0];
-	if (!number && strcmp(words[0], QUICK))
+	if (!number && !is_quick(words))
 		setpriority(PRIO_PROCESS, (id_t)job->pid, LATER);
 	if (!number)
 		return 0;
@@ -446,6 +456,7 @@ static int ask(struct lode_jobs *jobs, char *const *words, char *key, size_t siz
 	}
 	if (!job && jobs->running >= MAX_RUNNING) {
 		view->state = LODE_JOB_BUSY;
+		snprintf(view->phase, sizeof(view->phase), "waiting for other analyses");
 		lode_free(key);
 		return 0;
 	}
@@ -482,6 +493,42 @@ int lode_jobs_ask(struct lode_jobs *jobs, char *const *words, struct lode_job_vi
 		code = lode_fail_memory(error);
 	}
 	return code;
+}
+
+void lode_jobs_look(struct lode_jobs *jobs, char *const *words, struct lode_job_view *view)
+{
+	size_t size;
+	char *key = key_of(words, &size);
+	struct job *job;
+
+	memset(view, 0, sizeof(*view));
+	view->state = LODE_JOB_BUSY;
+	if (!key)
+		return;
+	pthread_mutex_lock(&jobs->lock);
+	job = *find(jobs, key, size);
+	if (job)
+		describe(job, view);
+	if (job && job->state == LODE_JOB_FAILED)
+		forget(find(jobs, key, size));
+	pthread_mutex_unlock(&jobs->lock);
+	lode_free(key);
+}
+
+void lode_jobs_forget(struct lode_jobs *jobs, char *const *words)
+{
+	size_t size;
+	char *key = key_of(words, &size);
+	struct job **place;
+
+	if (!key)
+		return;
+	pthread_mutex_lock(&jobs->lock);
+	place = find(jobs, key, size);
+	if (*place && (*place)->state != LODE_JOB_RUNNING)
+		forget(place);
+	pthread_mutex_unlock(&jobs->lock);
+	lode_free(key);
 }
 
 void lode_job_view_release(struct lode_job_view *view)

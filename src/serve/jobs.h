@@ -19,7 +19,7 @@ enum lode_job_state {
 	LODE_JOB_RUNNING,
 	LODE_JOB_DONE,
 	LODE_JOB_FAILED,
-	LODE_JOB_BUSY, /* too many are running; it was not started */
+	LODE_JOB_BUSY, /* too many are running; it was not started, and `phase` says so */
 };
 
 /* The state of a job, the caller's to release. */
@@ -51,6 +51,10 @@ void lode_jobs_free(struct lode_jobs *jobs);
  * from several threads.
  */
 int lode_jobs_ask(struct lode_jobs *jobs, char *const *words, struct lode_job_view *view, struct lode_error *error);
+/* The same, but starts nothing (LODE_JOB_BUSY: there is none), and a result of the corpus as it was will do. */
+void lode_jobs_look(struct lode_jobs *jobs, char *const *words, struct lode_job_view *view);
+/* Drops the result of a job that is over, so that it is started again when it is asked for. */
+void lode_jobs_forget(struct lode_jobs *jobs, char *const *words);
 /* Ends a running job and forgets it. */
 void lode_jobs_cancel(struct lode_jobs *jobs, char *const *words);
 

@@ -23,26 +23,56 @@ static int open_socket(struct lode_listener *listener, int family, struct lode_e
 
 /* ---- ports ---- */
 
-int lode_listener_open_port(struct lode_listener *listener, uint16_t port, struct lode_error *error)
+/* Room for both families. */
+union address {
+	struct sockaddr any;
+	struct sockaddr_in four;
+	struct sockaddr_in6 six;
+};
+
+static int listen_at(struct lode_listener *listener, union address *address, uint16_t port,
+		     struct lode_error *error)
 {
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_port = htons(port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	socklen_t size = sizeof(address);
-	int yes = 1, code = open_socket(listener, AF_INET, error);
+	int is_six = address->any.sa_family == AF_INET6;
+	socklen_t size = is_six ? sizeof(address->six) : sizeof(address->four);
+	int yes = 1, code = open_socket(listener, address->any.sa_family, error);
 
 	if (code)
 		return code;
 	/* Connections of a server that has ended do not keep the port. */
 	setsockopt(listener->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (bind(listener->fd, (struct sockaddr *)&address, size) < 0 || listen(listener->fd, BACKLOG) < 0 ||
-	    getsockname(listener->fd, (struct sockaddr *)&address, &size) < 0)
+	if (bind(listener->fd, &address->any, size) < 0 || listen(listener->fd, BACKLOG) < 0 ||
+	    getsockname(listener->fd, &address->any, &size) < 0)
 		return lode_fail(error, LODE_SYSTEM, "cannot listen on port %u: %s; choose another with --port",
 				 (unsigned)port, strerror(errno));
-	listener->port = ntohs(address.sin_port);
+	listener->port = ntohs(is_six ? address->six.sin6_port : address->four.sin_port);
 	return 0;
+}
+
+int lode_listener_open_port(struct lode_listener *listener, uint16_t port, struct lode_error *error)
+{
+	union address address = { .four = { .sin_family = AF_INET,
+					    .sin_port = htons(port),
+					    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) } };
+
+	return listen_at(listener, &address, port, error);
+}
+
+int lode_listener_open_address(struct lode_listener *listener, const char *text, uint16_t port,
+			       struct lode_error *error)
+{
+	union address address = { .six = { .sin6_family = AF_INET6 } };
+
+	*listener = (struct lode_listener){ .fd = -1 };
+	if (inet_pton(AF_INET, text, &address.four.sin_addr) == 1) {
+		address.four.sin_family = AF_INET;
+		address.four.sin_port = htons(port);
+	} else if (inet_pton(AF_INET6, text, &address.six.sin6_addr) == 1) {
+		address.six.sin6_port = htons(port);
+	} else {
+		return lode_fail(error, LODE_USAGE, "%s: is not an address such as 10.0.0.7, 0.0.0.0 or ::", text);
+	}
+	return listen_at(listener, &address, port, error);
 }
 
 /* ---- Unix sockets ---- */

@@ -19,6 +19,9 @@ struct lode_listener {
 
 /* `port` 0 takes a free one. Close it in either case. */
 int lode_listener_open_port(struct lode_listener *listener, uint16_t port, struct lode_error *error);
+/* The same at an address of any interface: a number such as 10.0.0.7, 0.0.0.0 or ::. */
+int lode_listener_open_address(struct lode_listener *listener, const char *text, uint16_t port,
+			       struct lode_error *error);
 /* A socket that a server left behind is replaced; any other file stays, and is an error. */
 int lode_listener_open_path(struct lode_listener *listener, const char *path, struct lode_error *error);
 /* Removes the socket's file. */

@@ -120,8 +120,9 @@ static int initialize(struct mcp *mcp, struct lode_json_value id, struct lode_js
 	lode_json_key_text(
 		&mcp->json, "instructions",
 		"Lode finds performance bugs from call stacks. Begin with 'info' to see the streams and their "
-		"attributes, then 'mine' for the costliest call-stack patterns, 'scope' for the critical path of "
-		"a slow thread, 'latency' for functions, 'diff' to compare streams by attribute. Durations in "
+		"attributes, then 'findings' for where the time went, 'mine' for the costliest call-stack "
+		"patterns, 'scope' for the critical path of a slow thread, 'latency' for functions, 'diff' to "
+		"compare streams by attribute, 'query' for anything else, in SQL. Durations in "
 		"options need a unit, such as 200ms.");
 	lode_json_object_end(&mcp->json);
 	return send(mcp, error);

@@ -18,6 +18,12 @@ struct lode_route {
 	const char *type;           /* of what it answers */
 };
 
+/* Where a server reads sources of functions. */
+struct lode_route_sources {
+	const char *const *folders; /* NULL-terminated; NULL: none */
+	int folders_only; /* streams come from others: where they say that sources are, nothing is read */
+};
+
 /* All routes, the last one without a name. */
 extern const struct lode_route lode_routes[];
 
@@ -26,6 +32,9 @@ const struct lode_route *lode_route_find(const char *name, const char **id);
 /* Begins the words of a route. LODE_USAGE when the id is none. */
 int lode_route_begin(const struct lode_route *route, const char *corpus, const char *id,
 		     struct lode_text_list *words, struct lode_error *error);
+/* Adds where sources are, if the route shows any. Returns 0 or LODE_SYSTEM. */
+int lode_route_sources(const struct lode_route *route, const struct lode_route_sources *sources,
+		       struct lode_text_list *words, struct lode_error *error);
 /* Adds an option, as `--key=value` or `--key`. LODE_USAGE with a sentence when the route has no such option. */
 int lode_route_option(const struct lode_route *route, const char *key, const char *value,
 		      struct lode_text_list *words, struct lode_error *error);

@@ -17,8 +17,14 @@
 #include "serve/growing_result.h"
 #include "serve/jobs.h"
 #include "serve/listener.h"
+#include "serve/candidates.h"
+#include "serve/metrics.h"
+#include "serve/overview.h"
+#include "serve/recognition.h"
 #include "serve/routes.h"
-#include "store/corpus.h"
+#include "serve/signing.h"
+#include "serve/symbol_answers.h"
+#include "serve/uploads.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,8 +50,13 @@ struct lode_server {
 	struct MHD_Daemon *daemon;
 	struct lode_jobs *jobs;
 	struct lode_growing_result *growing; /* not NULL: instead of a corpus; the caller's */
+	struct lode_collector *collector;    /* the caller's; NULL: no uploads */
+	struct lode_recognition *recognition;
+	struct lode_candidate_search *candidates;
 	char *corpus;
 	char *title;
+	struct lode_route_sources sources; /* the folders are the caller's */
+	char *symptom;                     /* NULL: none */
 	char *address;
 	struct lode_buffer policy; /* of the page, ends with a NUL */
 };
@@ -63,55 +74,6 @@ static enum MHD_Result answer_progress(const struct exchange *exchange, const st
 
 	lode_fields_line(&lode_progress_answer_fields, &answer, &body);
 	return lode_answer(&exchange->with, MHD_HTTP_ACCEPTED, "application/json", &body);
-}
-
-/* ---- the page ---- */
-
-static int write_blocks(struct lode_server *server, struct lode_page_index *index, struct lode_error *error)
-{
-	struct lode_corpus_list list = { 0 };
-	struct lode_corpus *corpus;
-	int code = lode_corpus_open(&corpus, server->corpus, LODE_CORPUS_READ, error);
-
-	if (code)
-		return code;
-	code = lode_corpus_streams(corpus, &list, error);
-	for (const struct lode_route *route = lode_routes; route->name && !code; route++)
-		if (route->name[strlen(route->name) - 1] != '/')
-			lode_page_index_block(index, route->name);
-	for (size_t i = 0; i < list.count && !code; i++) {
-		char name[48];
-
-		snprintf(name, sizeof(name), "stream/%s", list.items[i].id);
-		lode_page_index_block(index, name);
-	}
-	lode_corpus_list_release(&list);
-	lode_corpus_close(corpus);
-	return code;
-}
-
-static enum MHD_Result answer_page(const struct exchange *exchange)
-{
-	struct lode_buffer page = { 0 };
-	struct lode_page_index index;
-	struct lode_error error = { "" };
-	int code;
-
-	lode_page_index_begin(&index, exchange->server->title, API);
-	if (exchange->server->growing)
-		lode_page_index_block(&index, lode_growing_name(exchange->server->growing));
-	code = exchange->server->growing ? 0 : write_blocks(exchange->server, &index, &error);
-	lode_page_index_end(&index);
-	if (!code) {
-		lode_page_begin_with(&page, exchange->server->title, &index);
-		lode_page_end(&page);
-	}
-	lode_page_index_release(&index);
-	if (code) {
-		lode_buffer_release(&page);
-		return lode_answer_error(&exchange->with, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
-	}
-	return lode_answer_page(&exchange->with, &page);
 }
 
 /* ---- analyses ---- */
@@ -150,11 +112,7 @@ static enum MHD_Result answer_job(const struct exchange *exchange, const struct 
 	case LODE_JOB_FAILED:
 		result = lode_answer_error_n(&exchange->with, 422, view.message.bytes, view.message.size);
 		break;
-	case LODE_JOB_BUSY:
-		result = lode_answer_error(&exchange->with, MHD_HTTP_SERVICE_UNAVAILABLE,
-					   "too many analyses are running; wait for one, or cancel one");
-		break;
-	default:
+	default: /* it runs, or waits for others */
 		result = answer_progress(exchange, &view);
 	}
 	lode_job_view_release(&view);
@@ -174,6 +132,8 @@ static enum MHD_Result answer_api(const struct exchange *exchange, const char *n
 		return lode_answer_error(&exchange->with, MHD_HTTP_NOT_FOUND,
 					 "there is no such analysis; docs/api.md lists them");
 	reading.code = lode_route_begin(route, exchange->server->corpus, id, &words, &error);
+	if (!reading.code)
+		reading.code = lode_route_sources(route, &exchange->server->sources, &words, &error);
 	if (!reading.code)
 		exchange->server->http.get_connection_values(exchange->with.connection, MHD_GET_ARGUMENT_KIND,
 							     read_option, &reading);
@@ -211,6 +171,18 @@ static enum MHD_Result answer_growing(const struct exchange *exchange, const cha
 	return lode_answer(&exchange->with, MHD_HTTP_NO_CONTENT, "application/json", &(struct lode_buffer){ 0 });
 }
 
+static enum MHD_Result answer_metrics(const struct exchange *exchange)
+{
+	struct lode_error error = { "" };
+	struct lode_buffer text = { 0 };
+
+	lode_candidate_search_write(exchange->server->candidates, &text);
+	if (lode_metrics_write(&text, exchange->server->corpus, exchange->server->collector, &error) == 0)
+		return lode_answer(&exchange->with, MHD_HTTP_OK, LODE_METRICS_TYPE, &text);
+	lode_buffer_release(&text);
+	return lode_answer_error(&exchange->with, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
+}
+
 /* ---- who asks ---- */
 
 #define REFUSAL_HOST                                                                                              \
@@ -228,7 +200,7 @@ static const char *find_header(const struct exchange *exchange, const char *name
 	return exchange->with.http->lookup_connection_value(exchange->with.connection, MHD_HEADER_KIND, name);
 }
 
-static enum lode_access_verdict judge(const struct exchange *exchange, int is_page)
+static enum lode_access_verdict judge(const struct exchange *exchange, int is_page, struct lode_grant *grant)
 {
 	const struct lode_http_library *http = exchange->with.http;
 	struct MHD_Connection *connection = exchange->with.connection;
@@ -242,6 +214,7 @@ static enum lode_access_verdict judge(const struct exchange *exchange, int is_pa
 		.token = is_page ? http->lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token") : NULL,
 	};
 
+	lode_access_grant(access, &request, grant);
 	return lode_access_check(access, &request);
 }
 
@@ -258,6 +231,15 @@ static enum MHD_Result refuse(const struct exchange *exchange, const char *url, 
 
 /* ---- requests ---- */
 
+#define REFUSAL_RIGHT "this token does not allow that; its rights are in the server's file of tokens"
+
+/* Who may upload may ask which symbols are lacking. */
+static int may_get(const struct exchange *exchange, const char *url, const struct lode_grant *grant)
+{
+	return grant->rights & LODE_RIGHT_READ ||
+	       (grant->rights & LODE_RIGHT_UPLOAD && exchange->server->collector && !strcmp(url, LODE_SYMBOLS_URL));
+}
+
 static enum MHD_Result answer_granted(const struct exchange *exchange, const char *url, const char *method)
 {
 	int cancel = !strcmp(method, MHD_HTTP_METHOD_DELETE);
@@ -269,8 +251,20 @@ static enum MHD_Result answer_granted(const struct exchange *exchange, const cha
 		return answer_growing(exchange, url + strlen(API));
 	if (lode_starts_with(url, API))
 		return answer_api(exchange, url + strlen(API), cancel);
+	if (!strcmp(url, LODE_SYMBOLS_URL) && !cancel && exchange->server->collector)
+		return lode_answer_symbols(&exchange->with, MHD_HTTP_OK, exchange->server->corpus,
+					   exchange->server->http.lookup_connection_value(exchange->with.connection,
+											  MHD_GET_ARGUMENT_KIND,
+											  "build-ids"));
+	if (!strcmp(url, "/metrics") && !cancel && exchange->server->corpus)
+		return answer_metrics(exchange);
 	if (!strcmp(url, "/") && !cancel)
-		return answer_page(exchange);
+		return lode_answer_overview(&exchange->with,
+					    &(struct lode_overview){ .title = exchange->server->title,
+								     .symptom = exchange->server->symptom,
+								     .data = API,
+								     .corpus = exchange->server->corpus,
+								     .growing = exchange->server->growing });
 	return lode_answer_error(&exchange->with, MHD_HTTP_NOT_FOUND, "there is nothing here; the page is at /");
 }
 
@@ -278,13 +272,15 @@ static enum MHD_Result answer_request(const struct exchange *exchange, const cha
 				      int is_too_long)
 {
 	const struct lode_access *access = &exchange->server->access;
+	struct lode_grant grant;
 
 	if (is_too_long)
 		return refuse(exchange, url, MHD_HTTP_URI_TOO_LONG,
 			      "the address is too long, or has too many options");
-	switch (judge(exchange, !strcmp(url, "/"))) {
+	switch (judge(exchange, !strcmp(url, "/"), &grant)) {
 	case LODE_ACCESS_GRANTED:
-		return answer_granted(exchange, url, method);
+		return may_get(exchange, url, &grant) ? answer_granted(exchange, url, method)
+						      : refuse(exchange, url, MHD_HTTP_FORBIDDEN, REFUSAL_RIGHT);
 	case LODE_ACCESS_FIRST_VISIT:
 		return lode_answer_cookie(&exchange->with, access->cookie, access->session);
 	case LODE_ACCESS_OTHER_HOST:
@@ -304,9 +300,77 @@ static struct lode_connection *connection_of(struct lode_server *server, struct 
 	return info ? info->socket_context : NULL;
 }
 
+/* ---- uploads: all that is posted ---- */
+
+/* The headers of an upload are there. */
+static struct lode_upload_body *begin_upload(const struct exchange *exchange, const char *url)
+{
+	struct lode_collector *collector = exchange->server->collector;
+	struct lode_grant grant;
+	unsigned status = MHD_HTTP_FORBIDDEN;
+	const char *sentence;
+	const char *corpus = exchange->server->growing ? NULL : exchange->server->corpus;
+	int is_signing = corpus && !strcmp(url, LODE_SIGNING_URL);
+
+	switch (judge(exchange, 0, &grant)) {
+	case LODE_ACCESS_GRANTED:
+		sentence = is_signing ? (grant.rights & LODE_RIGHT_ADMIN ? NULL : REFUSAL_RIGHT)
+			   : collector && grant.rights & LODE_RIGHT_UPLOAD ? NULL
+									   : REFUSAL_RIGHT;
+		break;
+	case LODE_ACCESS_OTHER_HOST:
+		sentence = REFUSAL_HOST;
+		break;
+	case LODE_ACCESS_OTHER_SITE:
+		sentence = REFUSAL_SITE;
+		break;
+	default:
+		status = MHD_HTTP_UNAUTHORIZED;
+		sentence = REFUSAL_TOKEN;
+	}
+	if (is_signing && !sentence)
+		return lode_upload_body_signing(&exchange->with, corpus);
+	if (!is_signing && !collector && sentence && status == MHD_HTTP_FORBIDDEN) {
+		status = MHD_HTTP_METHOD_NOT_ALLOWED;
+		sentence = "this server takes no uploads; start it with --collect";
+	} else if (!sentence && !lode_uploads_has(url)) {
+		status = MHD_HTTP_METHOD_NOT_ALLOWED;
+		sentence = "this address takes no uploads; try /v1/streams";
+	}
+	return sentence ? lode_upload_body_refused(collector, &exchange->with, status, sentence)
+			: lode_upload_body_begin(collector, &exchange->with, url, grant.name);
+}
+
+/* Called with the headers, then with each piece of the body, and when it is there as a whole. */
+static enum MHD_Result handle_upload(const struct exchange *exchange, const char *url, const char *bytes,
+				     size_t *size, void **state)
+{
+	struct lode_upload_body *body = *state;
+
+	if (!body) {
+		lode_connection_begin_answer(exchange->server->connections,
+					     connection_of(exchange->server, exchange->with.connection));
+		*state = body = begin_upload(exchange, url);
+		if (!body)
+			return MHD_NO;
+		return lode_upload_body_is_answered(body) ? lode_upload_body_answer(body, &exchange->with)
+							  : MHD_YES;
+	}
+	if (*size) {
+		int code = lode_upload_body_add(body, bytes, *size);
+
+		*size = 0;
+		return code < 0 ? MHD_NO : MHD_YES;
+	}
+	return lode_upload_body_answer(body, &exchange->with);
+}
+
 /* ---- what the library calls ---- */
 
-/* A request is there as a whole. `*state` is what note_address returned. */
+/* The state of a request whose address is too long. */
+static char too_long;
+
+/* A request is there as a whole, or an upload in part. `*state` is what note_address returned, or an upload's. */
 static enum MHD_Result handle_request(void *context, struct MHD_Connection *connection, const char *url,
 				      const char *method, const char *version, const char *upload,
 				      size_t *upload_size, void **state)
@@ -318,7 +382,8 @@ static enum MHD_Result handle_request(void *context, struct MHD_Connection *conn
 	};
 
 	(void)version;
-	(void)upload;
+	if (*state != &too_long && !strcmp(method, MHD_HTTP_METHOD_POST))
+		return handle_upload(&exchange, url, upload, upload_size, state);
 	*upload_size = 0;
 	lode_connection_begin_answer(server->connections, connection_of(server, connection));
 	return answer_request(&exchange, url, method, *state != NULL);
@@ -330,6 +395,8 @@ static void handle_completion(void *context, struct MHD_Connection *connection, 
 	struct lode_server *server = context;
 
 	(void)code;
+	if (*state != &too_long)
+		lode_upload_body_end(*state);
 	*state = NULL;
 	lode_connection_end_answer(server->connections, connection_of(server, connection));
 }
@@ -349,7 +416,6 @@ static int is_too_long(const char *address)
  */
 static void *note_address(void *context, const char *address, struct MHD_Connection *connection)
 {
-	static char too_long;
 	char *options;
 
 	(void)context;
@@ -390,11 +456,19 @@ static int open_listener(struct lode_server *server, const struct lode_server_op
 	if (options->socket_path)
 		return lode_listener_open_path(&server->listener, options->socket_path, error);
 	if (options->token_file)
-		code = lode_access_read_token(options->token_file, token, error);
+		code = lode_token_file_read(options->token_file, token, error);
 	if (!code)
 		code = lode_access_set_token(&server->access, options->token_file ? token : NULL, error);
+	if (!code && options->tokens)
+		code = lode_tokens_read(&server->access.tokens, options->tokens, error);
+	if (!code && options->listen && !options->tokens)
+		code = lode_fail(error, LODE_USAGE,
+				 "--listen %s: others could reach this server; say who may with --tokens FILE",
+				 options->listen);
 	if (!code)
-		code = lode_listener_open_port(&server->listener, options->port, error);
+		code = options->listen ? lode_listener_open_address(&server->listener, options->listen,
+								    options->port, error)
+				       : lode_listener_open_port(&server->listener, options->port, error);
 	lode_access_set_port(&server->access, server->listener.port);
 	return code;
 }
@@ -404,14 +478,17 @@ static char *address_with(const struct lode_server *server, const char *token)
 	return lode_format("http://127.0.0.1:%u/?token=%s", (unsigned)server->listener.port, token);
 }
 
+/* Uploads wait for the disk, each in a thread of its own; analyses run elsewhere, and a few threads serve all others. */
 static int start_daemon(struct lode_server *server, struct lode_error *error)
 {
+	unsigned collects = server->collector ? MHD_USE_THREAD_PER_CONNECTION : 0;
+
 	errno = 0;
 	/* Twice as many connections as are let in: those that were shut down take a moment to go. */
 	server->daemon =
-		server->http.start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL,
+		server->http.start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC | collects, 0, NULL, NULL,
 					  handle_request, server, MHD_OPTION_LISTEN_SOCKET, server->listener.fd,
-					  MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+					  MHD_OPTION_THREAD_POOL_SIZE, collects ? 0 : (unsigned)THREADS,
 					  MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT, MHD_OPTION_CONNECTION_LIMIT,
 					  2u * MAX_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 					  (size_t)REQUEST_ROOM, MHD_OPTION_URI_LOG_CALLBACK, note_address, server,
@@ -429,11 +506,14 @@ static int start(struct lode_server *server, const struct lode_server_options *o
 	const struct lode_connections_limits limits = { MAX_CONNECTIONS, REQUEST_NS };
 	int code = lode_http_library_load(&server->http, error);
 
+	server->collector = options->collector;
+	server->sources = options->sources;
 	server->title = lode_strdup(options->title);
+	server->symptom = options->symptom ? lode_strdup(options->symptom) : NULL;
 	lode_page_policy(&server->policy);
 	lode_buffer_text(&server->policy, "; frame-ancestors 'none'");
 	lode_buffer_byte(&server->policy, '\0');
-	if (!code && (!server->title || server->policy.failed))
+	if (!code && (!server->title || (options->symptom && !server->symptom) || server->policy.failed))
 		code = lode_fail_memory(error);
 	if (!code)
 		code = lode_connections_make(&server->connections, &limits, error);
@@ -442,8 +522,19 @@ static int start(struct lode_server *server, const struct lode_server_options *o
 	if (code)
 		return code;
 	server->address = options->socket_path ? lode_strdup(options->socket_path)
-					       : address_with(server, server->access.token);
+			  : options->tokens
+				  ? lode_format("http://%s:%u/", options->listen ? options->listen : "127.0.0.1",
+						(unsigned)server->listener.port)
+				  : address_with(server, server->access.token);
 	return server->address ? start_daemon(server, error) : lode_fail_memory(error);
+}
+
+static void start_background(struct lode_server *server, const struct lode_server_options *options)
+{
+	const struct lode_candidate_search_keep keep = { .streams = options->keep, .sums = options->keep_sums };
+
+	server->recognition = lode_recognition_start(server->jobs, server->collector, server->corpus);
+	server->candidates = lode_candidate_search_start(server->jobs, server->collector, server->corpus, &keep);
 }
 
 static struct lode_server *make_server(void)
@@ -455,30 +546,6 @@ static struct lode_server *make_server(void)
 		server->listener.fd = -1;
 	}
 	return server;
-}
-
-/* Starts an analysis ahead of its request, which reports the error if this fails. */
-static void begin_early(struct lode_server *server, const char *name, const char *option)
-{
-	struct lode_error error = { "" };
-	struct lode_text_list words = { 0 };
-	struct lode_job_view view = { 0 };
-	const char *id;
-	const struct lode_route *route = lode_route_find(name, &id);
-
-	if (!lode_route_begin(route, server->corpus, id, &words, &error) &&
-	    !lode_route_option(route, option, NULL, &words, &error))
-		lode_jobs_ask(server->jobs, words.items, &view, &error);
-	lode_job_view_release(&view);
-	lode_text_list_release(&words);
-}
-
-/* What the overview shows first (web/src/views/overview.tsx): it is done, or on its way, when a browser asks. */
-static void begin_overview(struct lode_server *server)
-{
-	begin_early(server, "info", "brief");
-	begin_early(server, "mine", LODE_ROUTE_PAGE_DATA);
-	begin_early(server, "mine-run", LODE_ROUTE_PAGE_DATA);
 }
 
 int lode_server_start(struct lode_server **server, const char *corpus, const struct lode_server_options *options,
@@ -499,7 +566,9 @@ int lode_server_start(struct lode_server **server, const char *corpus, const str
 		lode_server_end(made);
 		return code;
 	}
-	begin_overview(made);
+	lode_overview_begin(made->jobs, corpus, made->symptom);
+	if (made->collector)
+		start_background(made, options);
 	*server = made;
 	return 0;
 }
@@ -540,13 +609,17 @@ void lode_server_end(struct lode_server *server)
 		return;
 	if (server->daemon)
 		server->http.stop_daemon(server->daemon);
+	lode_recognition_end(server->recognition);
+	lode_candidate_search_end(server->candidates);
 	lode_connections_free(server->connections);
 	lode_listener_close(&server->listener);
+	lode_tokens_free(server->access.tokens);
 	lode_access_release(&server->access);
 	lode_jobs_free(server->jobs);
 	lode_buffer_release(&server->policy);
 	lode_free(server->corpus);
 	lode_free(server->title);
+	lode_free(server->symptom);
 	lode_free(server->address);
 	lode_free(server);
 }

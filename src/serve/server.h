@@ -7,17 +7,25 @@
 #define LODE_SERVE_SERVER_H
 
 #include "base/error.h"
+#include "serve/routes.h"
 
 #include <stdint.h>
 
 struct lode_server;
 struct lode_growing_result;
+struct lode_collector;
 
 struct lode_server_options {
-	const char *title;       /* of the page */
-	uint16_t port;           /* of the loopback interface; 0 takes a free one */
-	const char *socket_path; /* not NULL: a Unix socket instead of a port */
-	const char *token_file;  /* has the token; NULL: a random one */
+	const char *title;                /* of the page */
+	uint16_t port;                    /* of the loopback interface; 0 takes a free one */
+	const char *socket_path;          /* not NULL: a Unix socket instead of a port */
+	const char *token_file;           /* has the token; NULL: a random one */
+	const char *listen;               /* not NULL: an address of any interface; needs `tokens` */
+	const char *tokens;               /* not NULL: a file of tokens (tokens.h), by which others may ask */
+	struct lode_collector *collector; /* not NULL: takes uploads; the caller's, ends after the server */
+	const char *keep, *keep_sums;     /* of a collector: ages, as lode prune has them; NULL: for ever */
+	struct lode_route_sources sources;
+	const char *symptom; /* what the page asks with at first: a rule; NULL: none */
 };
 
 /* Begins to serve a corpus. On success the caller ends it. */

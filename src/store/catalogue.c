@@ -16,7 +16,13 @@
  *
  * and from version 3 on indexes over all columns that are stored nowhere else, neither in the
  * stream files nor in another index. Each value is then in the file twice, and SQLite's own
- * check compares the two, so that no changed byte goes unnoticed.
+ * check compares the two, so that no changed byte goes unnoticed. From version 4 on:
+ *
+ *	past_signatures    signature, host, version: the same of streams that were removed (lode prune)
+ *
+ * From version 5 on:
+ *
+ *	signature_notes    signature, notes: what people wrote about it
  *
  * Older catalogues are read as they are; one of version 1 has no signatures. Opening
  * one for writing, or keeping signatures in it, adds what is missing.
@@ -35,7 +41,7 @@
 
 #define BUSY_MILLISECONDS 60000
 #define APPLICATION_ID    0x4c4f4445
-#define SCHEMA_VERSION    3
+#define SCHEMA_VERSION    5
 #define TEXT_LIMIT        (64 << 20) /* bytes of a name, an attribute, a row */
 
 /* Word for word what SQLite keeps of them in sqlite_master, so that a catalogue can be compared with it. */
@@ -81,12 +87,23 @@ static const char *const schema[] = {
 	"CREATE INDEX check_signature_file ON signature_file(digest, newest)",
 	"CREATE INDEX check_stream_signatures ON stream_signatures(run_ns, wait_ns, events)",
 	"CREATE INDEX check_matched_streams ON matched_streams(newest)",
+	/* since version 4 */
+	"CREATE TABLE past_signatures("
+	" signature INTEGER NOT NULL REFERENCES signatures(id) ON DELETE CASCADE,"
+	" host TEXT NOT NULL, version TEXT NOT NULL, streams INTEGER NOT NULL, events INTEGER NOT NULL,"
+	" run_ns REAL NOT NULL, wait_ns REAL NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL,"
+	" PRIMARY KEY(signature, host, version)) WITHOUT ROWID",
+	"CREATE INDEX check_past_signatures ON past_signatures(streams, events, run_ns, wait_ns, first, last)",
+	/* since version 5 */
+	"CREATE TABLE signature_notes("
+	" signature INTEGER PRIMARY KEY REFERENCES signatures(id) ON DELETE CASCADE, notes TEXT NOT NULL)",
+	"CREATE INDEX check_signature_notes ON signature_notes(notes)",
 };
 
 #define SCHEMA_PARTS (sizeof(schema) / sizeof(schema[0]))
 
 /* How many of them a version has. */
-static const size_t parts_of_versions[SCHEMA_VERSION + 1] = { 0, 6, 11, SCHEMA_PARTS };
+static const size_t parts_of_versions[SCHEMA_VERSION + 1] = { 0, 6, 11, 16, 18, SCHEMA_PARTS };
 
 int lode_sql_fail(struct lode_catalogue *catalogue, struct lode_error *error)
 {
@@ -234,7 +251,7 @@ int lode_catalogue_upgrade(struct lode_catalogue *catalogue, struct lode_error *
 	if (code || version == SCHEMA_VERSION)
 		return code;
 	part = parts_of_version(version);
-	code = lode_sql_run(catalogue, "PRAGMA application_id = 1280263237; PRAGMA user_version = 3;", error);
+	code = lode_sql_run(catalogue, "PRAGMA application_id = 1280263237; PRAGMA user_version = 5;", error);
 	for (; !code && part < SCHEMA_PARTS; part++)
 		code = lode_sql_run(catalogue, schema[part], error);
 	if (!code && version < 2)
@@ -323,8 +340,9 @@ int lode_catalogue_open(struct lode_catalogue **result, const char *path, enum l
 	}
 	sqlite3_busy_timeout(catalogue->db, BUSY_MILLISECONDS);
 	sqlite3_limit(catalogue->db, SQLITE_LIMIT_LENGTH, TEXT_LIMIT);
+	/* EXTRA: with FULL the journal of the last transaction may be back after a power cut, and takes it away. */
 	code = lode_sql_run(catalogue,
-			    "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;"
+			    "PRAGMA foreign_keys = ON; PRAGMA synchronous = EXTRA; PRAGMA trusted_schema = OFF;"
 			    "PRAGMA cell_size_check = ON;",
 			    error);
 	if (!code)

@@ -24,9 +24,9 @@ int lode_catalogue_writable(struct lode_catalogue *catalogue)
 static int read_row(struct lode_catalogue *catalogue, sqlite3_stmt *statement, struct lode_signature_rows *rows,
 		    struct lode_error *error)
 {
-	const char *texts[7];
+	const char *texts[8];
 
-	for (int i = 0; i < 7; i++) {
+	for (int i = 0; i < 8; i++) {
 		if (sqlite3_column_type(statement, 1 + i) != SQLITE_TEXT)
 			return lode_fail(
 				error, LODE_BAD_INPUT,
@@ -46,6 +46,7 @@ static int read_row(struct lode_catalogue *catalogue, sqlite3_stmt *statement, s
 				   .kind = texts[4],
 				   .made = texts[5],
 				   .patterns = texts[6],
+				   .notes = texts[7],
 			   }) < 0
 		       ? lode_fail_memory(error)
 		       : 0;
@@ -143,6 +144,8 @@ static int sum_matches(struct lode_catalogue *catalogue, struct lode_signature_r
 	return code;
 }
 
+#define SIGNATURES(notes) "SELECT id, name, bug, state, since, kind, made, patterns, " notes " FROM signatures"
+
 int lode_catalogue_signatures(struct lode_catalogue *catalogue, struct lode_signature_rows *rows,
 			      struct lode_error *error)
 {
@@ -155,8 +158,10 @@ int lode_catalogue_signatures(struct lode_catalogue *catalogue, struct lode_sign
 	code = for_each(catalogue, "SELECT digest, newest FROM signature_file", rows, read_file_row, error);
 	if (!code)
 		code = for_each(catalogue,
-				"SELECT id, name, bug, state, since, kind, made, patterns FROM signatures "
-				"ORDER BY place, id",
+				version < 5
+					? SIGNATURES("''") " ORDER BY place, id"
+					: SIGNATURES("coalesce(notes, '')") " LEFT JOIN signature_notes ON "
+									    "signature = id ORDER BY place, id",
 				rows, read_row, error);
 	return code ? code : sum_matches(catalogue, rows, error);
 }
@@ -180,6 +185,18 @@ static int finish(struct lode_catalogue *catalogue, sqlite3_stmt *statement, int
 	return code;
 }
 
+static int put_notes(struct lode_catalogue *catalogue, const struct lode_signature_row *row,
+		     struct lode_error *error)
+{
+	sqlite3_stmt *statement = lode_sql_prepare(
+		catalogue, "INSERT INTO signature_notes VALUES(?,?) ON CONFLICT(signature) DO UPDATE SET notes = excluded.notes",
+		error);
+	int failed = statement && (lode_sql_bind_number(statement, 1, (uint64_t)row->id) ||
+				   lode_sql_bind_text(statement, 2, row->notes));
+
+	return finish(catalogue, statement, failed, error);
+}
+
 int lode_catalogue_put_signature(struct lode_catalogue *catalogue, const struct lode_signature_row *row,
 				 size_t place, struct lode_error *error)
 {
@@ -191,7 +208,7 @@ int lode_catalogue_put_signature(struct lode_catalogue *catalogue, const struct 
 		" state = excluded.state, since = excluded.since, made = excluded.made",
 		error);
 	const char *texts[] = { row->name, row->bug, row->state, row->since, row->kind, row->made, row->patterns };
-	int failed = 0;
+	int failed = 0, code;
 
 	if (statement) {
 		failed |= lode_sql_bind_number(statement, 1, (uint64_t)row->id);
@@ -199,7 +216,8 @@ int lode_catalogue_put_signature(struct lode_catalogue *catalogue, const struct 
 		for (int i = 0; i < 7; i++)
 			failed |= lode_sql_bind_text(statement, 3 + i, texts[i]);
 	}
-	return finish(catalogue, statement, failed, error);
+	code = finish(catalogue, statement, failed, error);
+	return code ? code : put_notes(catalogue, row, error);
 }
 
 int lode_catalogue_remove_signature(struct lode_catalogue *catalogue, int64_t id, struct lode_error *error)
@@ -282,4 +300,111 @@ int lode_catalogue_put_matches(struct lode_catalogue *catalogue, const char *str
 	if (!code)
 		code = insert_matches(catalogue, stream, matches, count, error);
 	return code ? code : mark_matched(catalogue, stream, newest, error);
+}
+
+/* ---- where they were seen ---- */
+
+#define VERSION_OF_STREAM                                                                                         \
+	"coalesce((SELECT value FROM attributes WHERE stream = streams.id AND key = 'version'),"                  \
+	" (SELECT value FROM attributes WHERE stream = streams.id AND key = 'service.version'), '')"
+
+#define SEEN_NOW                                                                                                  \
+	"SELECT signature, " VERSION_OF_STREAM " AS version, host, 1 AS streams, stream_signatures.events AS "    \
+	"events, stream_signatures.run_ns AS run_ns, stream_signatures.wait_ns AS wait_ns, added AS first, "      \
+	"added AS last FROM stream_signatures JOIN streams ON streams.id = stream"
+#define SEEN_BEFORE                                                                                               \
+	" UNION ALL SELECT signature, version, host, streams, events, run_ns, wait_ns, first, last"               \
+	" FROM past_signatures"
+
+#define SEEN(FROM)                                                                                                \
+	"SELECT name, state, version, sum(streams), count(DISTINCT host), sum(events), total(run_ns), "           \
+	"total(wait_ns), min(strftime('%s', first)), max(strftime('%s', last)) FROM (" FROM                       \
+	") AS seen JOIN signatures ON signatures.id = seen.signature GROUP BY signatures.id, version"             \
+	" ORDER BY total(run_ns) + total(wait_ns) DESC, name LIMIT ?"
+
+static const char seen_query[] = SEEN(SEEN_NOW SEEN_BEFORE), seen_query_of_version_2[] = SEEN(SEEN_NOW);
+
+static const char retire_statement[] =
+	"INSERT INTO past_signatures SELECT signature, host, version, streams, events, run_ns, wait_ns, first, "
+	"last FROM (" SEEN_NOW " WHERE stream = ?) WHERE true"
+	" ON CONFLICT(signature, host, version) DO UPDATE SET streams = streams + 1,"
+	" events = events + excluded.events, run_ns = run_ns + excluded.run_ns,"
+	" wait_ns = wait_ns + excluded.wait_ns, first = min(first, excluded.first), last = max(last, "
+	"excluded.last)";
+
+static int run_with_text(struct lode_catalogue *catalogue, const char *sql, const char *text,
+			 struct lode_error *error)
+{
+	sqlite3_stmt *statement = lode_sql_prepare(catalogue, sql, error);
+	int code;
+
+	if (!statement)
+		return lode_sql_fail(catalogue, error);
+	code = lode_sql_bind_text(statement, 1, text) ? lode_fail_memory(error)
+						      : lode_sql_step(catalogue, statement, error);
+	sqlite3_finalize(statement);
+	return code;
+}
+
+int lode_catalogue_signatures_retire(struct lode_catalogue *catalogue, const char *stream, struct lode_error *error)
+{
+	return run_with_text(catalogue, retire_statement, stream, error);
+}
+
+int lode_catalogue_signatures_forget(struct lode_catalogue *catalogue, const char *host, struct lode_error *error)
+{
+	return run_with_text(catalogue, "DELETE FROM past_signatures WHERE host = ?", host, error);
+}
+
+/* A sum that may be more than SQLite's integers hold. */
+static uint64_t saturated(double sum)
+{
+	return sum < 0x1p63 ? (uint64_t)sum : INT64_MAX;
+}
+
+static void read_seen(sqlite3_stmt *statement, struct lode_signature_seen *seen)
+{
+	const char *texts[3];
+
+	for (int i = 0; i < 3; i++) {
+		texts[i] = (const char *)sqlite3_column_text(statement, i);
+		texts[i] = texts[i] ? texts[i] : "";
+	}
+	*seen = (struct lode_signature_seen){ .name = texts[0],
+					      .state = texts[1],
+					      .version = texts[2],
+					      .streams = (uint64_t)sqlite3_column_int64(statement, 3),
+					      .hosts = (uint64_t)sqlite3_column_int64(statement, 4),
+					      .events = (uint64_t)sqlite3_column_int64(statement, 5),
+					      .first_seen = (uint64_t)sqlite3_column_int64(statement, 8),
+					      .last_seen = (uint64_t)sqlite3_column_int64(statement, 9) };
+	seen->cost[LODE_RUN] = saturated(sqlite3_column_double(statement, 6));
+	seen->cost[LODE_WAIT] = saturated(sqlite3_column_double(statement, 7));
+}
+
+int lode_catalogue_signatures_seen(struct lode_catalogue *catalogue, unsigned limit,
+				   void (*tell)(void *context, const struct lode_signature_seen *seen),
+				   void *context, struct lode_error *error)
+{
+	sqlite3_stmt *statement;
+	int64_t version = 0;
+	int status = SQLITE_DONE, code = lode_catalogue_version(catalogue, &version, error);
+
+	if (code || version < 2)
+		return code;
+	statement = lode_sql_prepare(catalogue, version < 4 ? seen_query_of_version_2 : seen_query, error);
+	if (!statement || sqlite3_bind_int64(statement, 1, limit) != SQLITE_OK) {
+		sqlite3_finalize(statement);
+		return lode_sql_fail(catalogue, error);
+	}
+	while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
+		struct lode_signature_seen seen;
+
+		read_seen(statement, &seen);
+		tell(context, &seen);
+	}
+	if (status != SQLITE_DONE)
+		code = lode_sql_fail(catalogue, error);
+	sqlite3_finalize(statement);
+	return code;
 }

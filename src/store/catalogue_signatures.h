@@ -24,6 +24,7 @@ struct lode_signature_row {
 	const char *kind;  /* "" any */
 	const char *made;
 	const char *patterns; /* as pattern files have them */
+	const char *notes;    /* the same; "" none */
 
 	/* Sums over the streams it was found in. */
 	uint64_t streams;
@@ -75,5 +76,29 @@ struct lode_signature_match {
 int lode_catalogue_put_matches(struct lode_catalogue *catalogue, const char *stream, const char *file,
 			       int64_t newest, const struct lode_signature_match *matches, size_t count,
 			       struct lode_error *error);
+
+/* A signature in the streams of one version (their attribute `version` or `service.version`). */
+struct lode_signature_seen {
+	const char *name;
+	const char *state;
+	const char *version; /* "" not known */
+	uint64_t streams, hosts, events;
+	uint64_t cost[2];               /* by LODE_RUN, LODE_WAIT; saturating */
+	uint64_t first_seen, last_seen; /* s since 1970: when the first and the last of these streams were added */
+};
+
+/*
+ * Adds what the signatures match in a stream to what is known of streams that are gone, by host and version: before the
+ * stream is removed, in one transaction with that.
+ */
+int lode_catalogue_signatures_retire(struct lode_catalogue *catalogue, const char *stream,
+				     struct lode_error *error);
+/* Drops what is known of streams of this host that are gone. */
+int lode_catalogue_signatures_forget(struct lode_catalogue *catalogue, const char *host, struct lode_error *error);
+
+/* Tells of each signature and version, the costliest first, `limit` at most; none in a catalogue of version 1. */
+int lode_catalogue_signatures_seen(struct lode_catalogue *catalogue, unsigned limit,
+				   void (*tell)(void *context, const struct lode_signature_seen *seen),
+				   void *context, struct lode_error *error);
 
 #endif

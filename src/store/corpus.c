@@ -11,38 +11,43 @@
 
 #include "base/file.h"
 #include "store/catalogue.h"
+#include "store/catalogue_signatures.h"
 #include "store/corpus_files.h"
 #include "store/corpus_names.h"
-#include "store/corpus_readers.h"
+#include "store/corpus_state.h"
 #include "store/map_cache.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct lode_corpus {
-	char *path;
-	char *streams; /* the folder of stream files */
-	struct lode_catalogue *catalogue;
-	struct lode_corpus_readers readers;
-	struct lode_map_cache *cache;
-	int writable;
-	int is_private;              /* what is created is for its owner alone */
-	struct lode_corpus **others; /* that were opened with it as one */
-	size_t other_count;
-	char *title; /* of all of them; NULL: it is alone */
-};
-
 /* ---- opening ---- */
+
+/* A name is durable when its folder is; a folder that may not be read cannot be synced. */
+static void sync_names(const struct lode_corpus *corpus)
+{
+	char *folder = lode_file_folder(corpus->path);
+
+	if (folder)
+		lode_file_sync_folder(folder, NULL);
+	lode_file_sync_folder(corpus->path, NULL);
+	lode_free(folder);
+}
 
 static int make_folders(struct lode_corpus *corpus, struct lode_error *error)
 {
 	mode_t mode = corpus->is_private ? 0700 : 0777;
+	int is_new = access(corpus->streams, F_OK) < 0;
 	int code = lode_file_make_folder(corpus->path, mode, error);
 
-	return code ? code : lode_file_make_folder(corpus->streams, mode, error);
+	if (!code)
+		code = lode_file_make_folder(corpus->streams, mode, error);
+	if (!code && is_new)
+		sync_names(corpus);
+	return code;
 }
 
 static int is_corpus(const char *catalogue_path)
@@ -449,11 +454,41 @@ static mode_t mode_of_stream(struct lode_corpus *corpus, const char *id)
 	return mode;
 }
 
+/* Writes the stream and puts it in place; it was added at `added`, 0: now. */
+static int write_and_place(struct lode_corpus *corpus, struct lode_corpus_entry *entry, uint64_t added,
+			   const struct lode_stream *stream, int replace, unsigned jobs, struct lode_error *error)
+{
+	char *temporary = lode_corpus_temporary(corpus->streams, entry->id);
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = (time_t)added } };
+	int code;
+
+	if (!temporary || lode_corpus_describe(stream, entry) < 0) {
+		lode_free(temporary);
+		return lode_fail_memory(error);
+	}
+	code = lode_store_write(temporary, mode_of_stream(corpus, entry->id), stream, jobs, error);
+	if (!code && added)
+		utimensat(AT_FDCWD, temporary, times, 0);
+	if (!code)
+		code = place_file(corpus, entry, temporary, stream, replace, error);
+	unlink(temporary);
+	lode_free(temporary);
+	return code;
+}
+
+int lode_corpus_replace(struct lode_corpus *corpus, const struct lode_corpus_entry *entry,
+			const struct lode_stream *stream, struct lode_error *error)
+{
+	struct lode_corpus_entry made = { .source = entry->source };
+
+	memcpy(made.id, entry->id, sizeof(made.id));
+	return write_and_place(corpus, &made, entry->added, stream, 1, 1, error);
+}
+
 int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *source,
 		    const struct lode_stream *stream, int replace, unsigned jobs, struct lode_error *error)
 {
 	struct lode_corpus_entry entry = { .source = source };
-	char *temporary;
 	int code;
 
 	if (strlen(id) != 32 || strspn(id, "0123456789abcdef") != 32)
@@ -464,27 +499,20 @@ int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *sour
 			return code < 0 ? code : 0;
 	}
 	memcpy(entry.id, id, 33);
-	temporary = lode_corpus_temporary(corpus->streams, id);
-	if (!temporary || lode_corpus_describe(stream, &entry) < 0) {
-		lode_free(temporary);
-		return lode_fail_memory(error);
-	}
-	code = lode_store_write(temporary, mode_of_stream(corpus, id), stream, jobs, error);
-	if (!code)
-		code = place_file(corpus, &entry, temporary, stream, replace, error);
-	unlink(temporary);
-	lode_free(temporary);
-	return code;
+	return write_and_place(corpus, &entry, 0, stream, replace, jobs, error);
 }
 
 /* ---- removing ---- */
 
-static int remove_row(struct lode_corpus *corpus, const char *id, char *file, size_t size, struct lode_error *error)
+static int remove_row(struct lode_corpus *corpus, const char *id, int retire, char *file, size_t size,
+		      struct lode_error *error)
 {
 	int code = lode_catalogue_begin(corpus->catalogue, error), found = 0;
 
 	if (!code)
 		found = lode_catalogue_find(corpus->catalogue, id, file, size, error);
+	if (!code && found > 0 && retire)
+		code = lode_catalogue_signatures_retire(corpus->catalogue, id, error);
 	if (!code && found > 0)
 		code = lode_catalogue_remove(corpus->catalogue, id, error);
 	if (!code && found > 0)
@@ -493,15 +521,25 @@ static int remove_row(struct lode_corpus *corpus, const char *id, char *file, si
 	return code ? code : found;
 }
 
-int lode_corpus_remove(struct lode_corpus *corpus, const char *id, struct lode_error *error)
+static int remove_stream(struct lode_corpus *corpus, const char *id, int retire, struct lode_error *error)
 {
 	char file[256];
-	int found = remove_row(corpus, id, file, sizeof(file), error), code;
+	int found = remove_row(corpus, id, retire, file, sizeof(file), error), code;
 
 	if (found <= 0)
 		return found;
 	code = lode_corpus_discard(&corpus->readers, corpus->catalogue, file, error);
 	return code ? code : 1;
+}
+
+int lode_corpus_remove(struct lode_corpus *corpus, const char *id, struct lode_error *error)
+{
+	return remove_stream(corpus, id, 0, error);
+}
+
+int lode_corpus_retire(struct lode_corpus *corpus, const char *id, struct lode_error *error)
+{
+	return remove_stream(corpus, id, 1, error);
 }
 
 /* ---- listing ---- */

@@ -6,6 +6,7 @@
  *	CORPUS/signatures.txt      signatures, as people edit them
  *	CORPUS/mined.txt           the last result of mining
  *	CORPUS/cache/              results that can be made again (map_cache.h)
+ *	CORPUS/symbols/            symbols of its programs by build-id, if it is a collector's (corpus_symbols.h)
  *
  * The catalogue is authoritative: a stream is visible when its row is committed,
  * and that happens after its file is complete, durable and in place. It can be
@@ -125,12 +126,32 @@ int lode_corpus_unmatched(struct lode_corpus *corpus, struct lode_corpus_list *l
 int lode_corpus_place(struct lode_corpus *corpus, struct lode_corpus_entry *entry, const char *path,
 		      const struct lode_stream *stream, struct lode_error *error);
 
+/* A finished stream file on its way into the corpus. */
+struct lode_corpus_arrival {
+	struct lode_corpus_entry entry;   /* as for lode_corpus_place */
+	const char *path;                 /* of lode_corpus_draft, durable; the file is gone afterwards */
+	const struct lode_stream *stream; /* attributes and symptoms; threads of these */
+	int is_new;                       /* set: 0 when a stream with this id was there already */
+};
+
+/*
+ * The same for many at once, which costs hardly more than one: the folder and the catalogue are made durable once.
+ * Either all of them are in the corpus when it returns, with 0, or none is, with a negative code.
+ */
+int lode_corpus_place_all(struct lode_corpus *corpus, struct lode_corpus_arrival *arrivals, size_t count,
+			  struct lode_error *error);
+
 /*
  * Takes a stream out: its row first, then its file, so that a crash in between
  * leaves a file that no row names. Returns 1, 0 when there is no such stream, or a
  * negative code.
  */
 int lode_corpus_remove(struct lode_corpus *corpus, const char *id, struct lode_error *error);
+/* The same, but where signatures matched in it stays known (lode_catalogue_signatures_retire). */
+int lode_corpus_retire(struct lode_corpus *corpus, const char *id, struct lode_error *error);
+/* Puts `stream` in the place of the stream of this entry, which keeps its id, its source and when it was added. */
+int lode_corpus_replace(struct lode_corpus *corpus, const struct lode_corpus_entry *entry,
+			const struct lode_stream *stream, struct lode_error *error);
 
 /* The streams that have an attribute of this value. */
 int lode_corpus_streams_with(struct lode_corpus *corpus, const char *key, const char *value,

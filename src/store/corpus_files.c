@@ -3,6 +3,7 @@
 
 #include "base/ends_with.h"
 #include "base/starts_with.h"
+#include "store/corpus_symbols.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum lode_corpus_file lode_corpus_classify(const char *name)
@@ -28,12 +30,16 @@ enum lode_corpus_file lode_corpus_classify(const char *name)
 	return LODE_FILE_FOREIGN;
 }
 
+/* The time is in it because a process that was killed may have left a file, and its pid may be another's now. */
 static char *unique_name(const char *folder, const char *id, const char *suffix)
 {
 	static atomic_uint counter;
+	struct timespec now;
 
-	return lode_format("%s/.%s.%ld.%u.lode.%s", folder, id, (long)getpid(), atomic_fetch_add(&counter, 1),
-			   suffix);
+	clock_gettime(CLOCK_REALTIME, &now);
+	return lode_format("%s/.%s.%ld.%llx%08lx.%u.lode.%s", folder, id, (long)getpid(),
+			   (unsigned long long)now.tv_sec, (unsigned long)now.tv_nsec,
+			   atomic_fetch_add(&counter, 1), suffix);
 }
 
 char *lode_corpus_temporary(const char *streams_folder, const char *id)
@@ -71,9 +77,9 @@ int lode_corpus_look_at(const char *path, struct lode_corpus_entry *entry, struc
 static int is_ours(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, LODE_STREAMS_FOLDER) == 0 ||
-	       strcmp(name, LODE_CACHE_FOLDER) == 0 || strcmp(name, LODE_SIGNATURES_FILE) == 0 ||
-	       strcmp(name, LODE_MINED_FILE) == 0 || strcmp(name, "idle.rules") == 0 ||
-	       lode_starts_with(name, LODE_CATALOGUE_FILE);
+	       strcmp(name, LODE_CACHE_FOLDER) == 0 || strcmp(name, LODE_SYMBOLS_FOLDER) == 0 ||
+	       strcmp(name, LODE_SIGNATURES_FILE) == 0 || strcmp(name, LODE_MINED_FILE) == 0 ||
+	       strcmp(name, "idle.rules") == 0 || lode_starts_with(name, LODE_CATALOGUE_FILE);
 }
 
 int lode_corpus_refuse(const char *path, struct lode_error *error)

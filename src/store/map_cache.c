@@ -189,6 +189,21 @@ void lode_map_cache_drop(struct lode_map_cache *cache, const struct lode_map_key
 	atomic_fetch_sub(&cache->found, 1);
 }
 
+int lode_map_cache_read(struct lode_map_cache *cache, const struct lode_map_key *key,
+			int (*read)(struct lode_cursor payload, void *result), void *result)
+{
+	struct lode_cached_map found;
+	int code;
+
+	if (!lode_map_cache_find(cache, key, &found))
+		return 0;
+	code = read(found.payload, result);
+	lode_cached_map_release(&found);
+	if (code == LODE_BAD_INPUT)
+		lode_map_cache_drop(cache, key);
+	return code ? code : 1;
+}
+
 /* ---- putting ---- */
 
 static int write_entry(int fd, const char *path, const struct lode_map_key *key, const struct lode_buffer *payload)

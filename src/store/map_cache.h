@@ -38,7 +38,7 @@ int lode_map_key_make(struct lode_map_key *key, const char *analysis, const stru
 struct lode_map_cache *lode_map_cache_open(const char *corpus_path, const struct lode_map_cache_options *options);
 /* Drops what has not been used for longest, if this run added something and the limit is exceeded. */
 void lode_map_cache_close(struct lode_map_cache *cache);
-/* Whether results of a stream with so many events are kept; 0 where `cache` is NULL. */
+/* Whether results of a stream with `events` events are worth caching; 0 where `cache` is NULL. */
 int lode_map_cache_wants(const struct lode_map_cache *cache, uint64_t events);
 
 struct lode_cached_map {
@@ -50,6 +50,12 @@ struct lode_cached_map {
 int lode_map_cache_find(struct lode_map_cache *cache, const struct lode_map_key *key,
 			struct lode_cached_map *found);
 void lode_cached_map_release(struct lode_cached_map *found);
+/*
+ * Reads an entry, if there is one, with `read` into `result`. Returns 1, 0 when there is none, or what `read` failed with; of
+ * LODE_BAD_INPUT the entry is removed.
+ */
+int lode_map_cache_read(struct lode_map_cache *cache, const struct lode_map_key *key,
+			int (*read)(struct lode_cursor payload, void *result), void *result);
 void lode_map_cache_put(struct lode_map_cache *cache, const struct lode_map_key *key,
 			const struct lode_buffer *payload);
 /* Says that what was found could not be used; it is removed. */

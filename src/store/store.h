@@ -30,6 +30,12 @@ struct lode_store_writer;
 int lode_store_create(struct lode_store_writer **writer, const char *path, mode_t mode, unsigned jobs,
 		      struct lode_error *error);
 /*
+ * The same at the place that the descriptor is at, behind what the file may hold already. The descriptor is closed in
+ * the end, in case of a failure too; what was written stays. `name` is for messages.
+ */
+int lode_store_create_on(struct lode_store_writer **writer, int fd, const char *name, unsigned jobs,
+			 struct lode_error *error);
+/*
  * Packs quickly from here on, and less well: for a file that is written while
  * something else must not be slowed down, and read once.
  */
@@ -52,6 +58,10 @@ void lode_store_abandon(struct lode_store_writer *writer);
 int lode_store_write(const char *path, mode_t mode, const struct lode_stream *stream, unsigned jobs,
 		     struct lode_error *error);
 
+/* create_on + append + finish. */
+int lode_store_write_on(int fd, const char *name, const struct lode_stream *stream, unsigned jobs,
+			struct lode_error *error);
+
 /* ---- reading ---- */
 
 struct lode_store;
@@ -66,6 +76,9 @@ struct lode_store_block {
 
 /* Maps the file and reads its footer; a damaged or cut-off file is LODE_BAD_INPUT and the sentence names `lode fsck`. */
 int lode_store_open(struct lode_store **store, const char *path, struct lode_error *error);
+/* The same over bytes in memory, which must outlive it. */
+int lode_store_open_memory(struct lode_store **store, const char *name, const void *bytes, size_t size,
+			   struct lode_error *error);
 void lode_store_close(struct lode_store *store);
 /* Checks every block of the file by its checksum. Returns 0 or a negative code. */
 int lode_store_verify(const char *path, struct lode_error *error);
@@ -92,6 +105,10 @@ int lode_store_brief_head(struct lode_store *store, struct lode_stream *stream, 
  */
 int lode_store_events(const struct lode_store *store, size_t i, unsigned columns, struct lode_events *events,
 		      struct lode_error *error);
+/* After lode_store_head: whether stacks have the same ids in the file and in the dictionary. */
+int lode_store_keeps_stacks(const struct lode_store *store);
+/* After lode_store_head: turns ids of stacks in the file into those of the dictionary. Returns 0 or LODE_BAD_INPUT. */
+int lode_store_translate_stacks(const struct lode_store *store, uint32_t *ids, size_t count);
 /*
  * The requested columns (a mask for each type; 0: none of this type) of all
  * blocks, into the stream that lode_store_head filled, sorted. Where anything is

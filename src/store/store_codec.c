@@ -18,7 +18,7 @@
 
 #define ZSTD_LEVEL 1
 /* Finds only what repeats at once, in a tenth of the time. */
-#define ZSTD_LEVEL_HURRIED -100
+#define ZSTD_LEVEL_FAST -100
 
 enum plane_codec {
 	PLANE_STORED,
@@ -53,7 +53,7 @@ void lode_codec_destroy(struct lode_codec *codec)
 	lode_free(codec);
 }
 
-/* Room for `count` numbers, unless they are elsewhere, and for so many planes of them. */
+/* Makes room for `count` numbers, unless they are elsewhere, and for `planes` planes of them. */
 static int make_room(struct lode_codec *codec, size_t count, int elsewhere, unsigned planes)
 {
 	if ((!elsewhere && LODE_GROW(codec->numbers, codec->number_capacity, count) < 0) ||
@@ -232,7 +232,7 @@ static void pack_plane(struct lode_codec *codec, struct lode_buffer *buffer, con
 		size = 1;
 	} else {
 		size_t packed = ZSTD_compressCCtx(codec->compress, room + PLANE_HEADER_SIZE, bound, plane, count,
-						  view->hurried ? ZSTD_LEVEL_HURRIED : ZSTD_LEVEL);
+						  view->fast ? ZSTD_LEVEL_FAST : ZSTD_LEVEL);
 
 		if (!ZSTD_isError(packed) && packed < worth_of(view)) {
 			kind = PLANE_ZSTD;

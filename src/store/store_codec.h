@@ -51,7 +51,7 @@ struct lode_column_view {
 	unsigned plus_one; /* stored as value + 1 (wrapping in its width), so that "none", all ones, is 0 */
 	uint64_t first_row;
 	unsigned hot; /* read over and over: a plane is packed only where zstd makes it a third, else where it saves a fifth */
-	unsigned hurried; /* to be packed quickly, and less well */
+	unsigned fast; /* compress quickly, and less well */
 };
 
 /* Appends the packed column. Failure shows in buffer->failed. */

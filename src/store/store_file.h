@@ -36,6 +36,7 @@ struct lode_id_map {
 
 struct lode_store {
 	struct lode_map map;
+	int is_memory; /* the map is somebody else's */
 	char *path;
 	struct lode_block *blocks; /* all but the footer, in file order */
 	size_t block_count;

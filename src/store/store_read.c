@@ -37,10 +37,12 @@ int lode_store_check_header(const struct lode_store *store, struct lode_error *e
 	return 0;
 }
 
-int lode_store_map(struct lode_store **result, const char *path, int salvage, struct lode_error *error)
+/* Over `memory`, or where that is NULL over the file. */
+static int map_store(struct lode_store **result, const char *path, const struct lode_map *memory, int salvage,
+		     struct lode_error *error)
 {
 	struct lode_store *store = lode_calloc(1, sizeof(*store));
-	int code;
+	int code = 0;
 
 	*result = NULL;
 	if (!store || !(store->path = lode_strdup(path)) ||
@@ -49,7 +51,11 @@ int lode_store_map(struct lode_store **result, const char *path, int salvage, st
 		return lode_fail_memory(error);
 	}
 	store->salvage = salvage;
-	code = lode_map_open(&store->map, path, error);
+	store->is_memory = memory != NULL;
+	if (memory)
+		store->map = *memory;
+	else
+		code = lode_map_open(&store->map, path, error);
 	if (!code && !salvage)
 		code = lode_store_check_header(store, error);
 	if (code) {
@@ -60,11 +66,17 @@ int lode_store_map(struct lode_store **result, const char *path, int salvage, st
 	return 0;
 }
 
+int lode_store_map(struct lode_store **result, const char *path, int salvage, struct lode_error *error)
+{
+	return map_store(result, path, NULL, salvage, error);
+}
+
 void lode_store_close(struct lode_store *store)
 {
 	if (!store)
 		return;
-	lode_map_close(&store->map);
+	if (!store->is_memory)
+		lode_map_close(&store->map);
 	if (store->spare)
 		lode_codec_destroy(atomic_load(&store->spare->codec));
 	lode_free(store->spare);
@@ -232,10 +244,11 @@ static int read_footer(struct lode_store *store, struct lode_error *error)
 	return code ? lode_store_fail(store, offset, "the footer is damaged", error) : 0;
 }
 
-int lode_store_open(struct lode_store **result, const char *path, struct lode_error *error)
+static int open_store(struct lode_store **result, const char *path, const struct lode_map *memory,
+		      struct lode_error *error)
 {
 	struct lode_store *store;
-	int code = lode_store_map(&store, path, 0, error);
+	int code = map_store(&store, path, memory, 0, error);
 
 	*result = NULL;
 	if (code)
@@ -249,6 +262,19 @@ int lode_store_open(struct lode_store **result, const char *path, struct lode_er
 	}
 	*result = store;
 	return 0;
+}
+
+int lode_store_open(struct lode_store **store, const char *path, struct lode_error *error)
+{
+	return open_store(store, path, NULL, error);
+}
+
+int lode_store_open_memory(struct lode_store **store, const char *name, const void *bytes, size_t size,
+			   struct lode_error *error)
+{
+	const struct lode_map memory = { bytes, size };
+
+	return open_store(store, name, &memory, error);
 }
 
 int lode_store_verify(const char *path, struct lode_error *error)
@@ -320,6 +346,16 @@ static int translate(uint32_t *ids, size_t count, const struct lode_id_map *map,
 			return -1;
 	}
 	return 0;
+}
+
+int lode_store_keeps_stacks(const struct lode_store *store)
+{
+	return store->nodes.identity;
+}
+
+int lode_store_translate_stacks(const struct lode_store *store, uint32_t *ids, size_t count)
+{
+	return translate(ids, count, &store->nodes, store->lost_node, 0) ? LODE_BAD_INPUT : 0;
 }
 
 /* The columns of events that hold ids, and what they mean. */

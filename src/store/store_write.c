@@ -34,7 +34,7 @@ struct lode_store_writer {
 	int fd;
 	char *path;
 	unsigned jobs;
-	int hurried;                        /* packs quickly */
+	int fast;                           /* compresses quickly, and less well */
 	int kept;                           /* the file stays when writing fails */
 	uint64_t offset;                    /* where the next block goes */
 	size_t strings, frames, nodes;      /* rows written so far */
@@ -60,7 +60,7 @@ struct lode_store_writer {
 
 struct packer {
 	struct lode_codec *codec;
-	int hurried;
+	int fast;
 	struct lode_buffer *buffer;
 	struct lode_block_header header;
 };
@@ -74,7 +74,7 @@ static void pack_column(struct packer *packer, unsigned number, const void *valu
 		.width = column->width,
 		.plus_one = column->plus_one,
 		.first_row = packer->header.first,
-		.hurried = packer->hurried != 0,
+		.fast = packer->fast != 0,
 		.hot = packer->header.kind == LODE_BLOCK_EVENTS_OF_A_TYPE ||
 		       (packer->header.kind == LODE_BLOCK_NODES && count >= MANY_NODES),
 	};
@@ -267,7 +267,7 @@ static void pack_piece(void *context, size_t i)
 	const struct piece *piece = &writer->pieces[i];
 	struct packer packer = {
 		.codec = lode_codec_create(),
-		.hurried = writer->hurried,
+		.fast = writer->fast,
 		.buffer = &writer->packed[i],
 		.header = { .kind = piece->kind,
 			    .type = piece->type,
@@ -430,24 +430,26 @@ static void release(struct lode_store_writer *writer)
 	lode_free(writer);
 }
 
-int lode_store_create(struct lode_store_writer **result, const char *path, mode_t mode, unsigned jobs,
-		      struct lode_error *error)
+/* `fd` may be an error's code; it is the writer's, or closed. */
+static int create_on(struct lode_store_writer **result, int fd, const char *path, unsigned jobs, int kept,
+		     struct lode_error *error)
 {
-	struct lode_store_writer *writer = lode_calloc(1, sizeof(*writer));
+	struct lode_store_writer *writer = fd < 0 ? NULL : lode_calloc(1, sizeof(*writer));
 	int code;
 
 	*result = NULL;
+	if (fd < 0)
+		return fd;
 	if (!writer || !(writer->path = lode_strdup(path))) {
 		lode_free(writer);
+		close(fd);
+		if (!kept)
+			unlink(path);
 		return lode_fail_memory(error);
 	}
 	writer->jobs = jobs;
-	writer->fd = lode_file_open(path, O_WRONLY | O_CREAT, mode, error);
-	if (writer->fd < 0) {
-		code = writer->fd;
-		release(writer);
-		return code;
-	}
+	writer->fd = fd;
+	writer->kept = kept;
 	code = write_file_header(writer, error);
 	if (code < 0) {
 		lode_store_abandon(writer);
@@ -457,9 +459,21 @@ int lode_store_create(struct lode_store_writer **result, const char *path, mode_
 	return 0;
 }
 
+int lode_store_create(struct lode_store_writer **result, const char *path, mode_t mode, unsigned jobs,
+		      struct lode_error *error)
+{
+	return create_on(result, lode_file_open(path, O_WRONLY | O_CREAT, mode, error), path, jobs, 0, error);
+}
+
+int lode_store_create_on(struct lode_store_writer **result, int fd, const char *name, unsigned jobs,
+			 struct lode_error *error)
+{
+	return create_on(result, fd, name, jobs, 1, error);
+}
+
 void lode_store_set_fast(struct lode_store_writer *writer)
 {
-	writer->hurried = 1;
+	writer->fast = 1;
 }
 
 void lode_store_keep(struct lode_store_writer *writer)
@@ -578,20 +592,4 @@ int lode_store_finish(struct lode_store_writer *writer, struct lode_error *error
 		unlink(writer->path);
 	release(writer);
 	return code;
-}
-
-int lode_store_write(const char *path, mode_t mode, const struct lode_stream *stream, unsigned jobs,
-		     struct lode_error *error)
-{
-	struct lode_store_writer *writer;
-	int code = lode_store_create(&writer, path, mode, jobs, error);
-
-	if (code)
-		return code;
-	code = lode_store_append(writer, stream, error);
-	if (code) {
-		lode_store_abandon(writer);
-		return code;
-	}
-	return lode_store_finish(writer, error);
 }

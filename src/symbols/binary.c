@@ -90,16 +90,23 @@ static void open_binary(struct found *found, const struct lode_candidates *candi
 	}
 }
 
-/* The first debug file that has symbols, or DWARF for a binary that has symbols itself. */
+/* For a binary that has symbols itself DWARF is enough. */
+static int has_symbols_or_dwarf(const struct lode_elf *elf)
+{
+	return lode_elf_has_symtab(elf) || lode_elf_has_dwarf(elf);
+}
+
+/* The first debug file that is good for something. */
 static void open_debug(struct found *found, const struct lode_candidates *candidates,
-		       enum lode_candidate_role role, const struct lode_image *image, struct lode_origin *origin)
+		       enum lode_candidate_role role, int (*is_good)(const struct lode_elf *elf),
+		       const struct lode_image *image, struct lode_origin *origin)
 {
 	for (size_t i = 0; i < candidates->count && !found->has_debug; i++) {
 		const struct lode_candidate *candidate = &candidates->items[i];
 
 		if (candidate->role != role || lode_elf_open(&found->debug, candidate->path) < 0)
 			continue;
-		if ((lode_elf_has_symtab(&found->debug) || lode_elf_has_dwarf(&found->debug)) &&
+		if (is_good(&found->debug) &&
 		    is_right(&found->debug, candidate, image, origin->build_id, found->link_checksum)) {
 			found->has_debug = 1;
 			set_text(&origin->debug, candidate->path);
@@ -227,10 +234,13 @@ static int find_files(struct found *found, const struct lode_image *image, struc
 	if (read_hints(found, image, origin) < 0 || list_all(&candidates, image, origin) < 0)
 		goto out;
 	if (!is_enough(found)) {
-		open_debug(found, &candidates, LODE_CANDIDATE_DEBUG, image, origin);
-		open_debug(found, &candidates, LODE_CANDIDATE_DEBUGLINK, image, origin);
+		open_debug(found, &candidates, LODE_CANDIDATE_DEBUG, has_symbols_or_dwarf, image, origin);
+		open_debug(found, &candidates, LODE_CANDIDATE_DEBUGLINK, has_symbols_or_dwarf, image, origin);
 	}
 	code = fetch_missing(found, image, origin->build_id, origin);
+	/* What a file exports is better than nothing. */
+	if (!found->has_binary)
+		open_debug(found, &candidates, LODE_CANDIDATE_DEBUG, lode_elf_has_dynsym, image, origin);
 	found->debug_guess = !found->has_binary;
 	if (!origin->binary || !origin->debug)
 		code = LODE_SYSTEM;
@@ -249,12 +259,27 @@ static void close_files(struct found *found)
 
 /* ---- making the table ---- */
 
-static void note_missing(const struct lode_image *image, const struct found *found)
+/* `debug`: the only file that was found, "" for none. An extract says where code is in the binary (symbol_extract.h). */
+static int is_guess(const char *debug)
+{
+	struct lode_elf elf;
+	int guess;
+
+	if (lode_elf_open(&elf, debug) < 0)
+		return 1;
+	guess = lode_elf_lacks_code(&elf);
+	lode_elf_close(&elf);
+	return guess;
+}
+
+static void note_missing(const struct lode_image *image, const struct found *found, const char *debug)
 {
 	const char *what = "binaries not found: their functions have no names";
 
 	if (found->other_build)
 		what = "binaries that have changed since: their functions have no names";
+	if (!found->has_binary && found->has_debug && !is_guess(debug))
+		return;
 	if (!found->has_binary && found->has_debug)
 		what = "binaries not found, only their debug files: file offsets are guessed";
 	if (!found->has_binary)
@@ -265,17 +290,18 @@ static void note_missing(const struct lode_image *image, const struct found *fou
 static int make_table(const struct found *found, struct lode_table *table)
 {
 	const struct lode_elf *binary = found->has_binary ? &found->binary : NULL;
-	const struct lode_elf *symbols = binary;
+	const struct lode_elf *debug = found->has_debug ? &found->debug : NULL;
+	const struct lode_elf *layout = binary ? binary : debug, *symbols = binary;
 	struct lode_table_builder builder = { 0 };
 
-	if (found->has_debug && lode_elf_has_symtab(&found->debug))
-		symbols = &found->debug;
-	if (binary)
-		lode_elf_read_frames(binary, &builder);
+	if (debug && (!binary || lode_elf_has_symtab(debug)))
+		symbols = debug;
+	if (layout)
+		lode_elf_read_frames(layout, &builder);
 	if (symbols && lode_elf_read_symbols(symbols, binary, &builder) < 0)
 		builder.failed = 1;
-	if (binary || found->has_debug)
-		lode_elf_read_loads(binary ? binary : &found->debug, found->debug_guess, &builder);
+	if (layout)
+		lode_elf_read_loads(layout, found->debug_guess, &builder);
 	return lode_table_finish(&builder, table);
 }
 
@@ -321,7 +347,8 @@ static int use_cached(struct lode_image *image, const char *path)
 		return 0;
 	}
 	if (!cached.origin.binary[0])
-		note_missing(image, &(struct found){ .has_debug = cached.origin.debug[0] != '\0' });
+		note_missing(image, &(struct found){ .has_debug = cached.origin.debug[0] != '\0' },
+			     cached.origin.debug);
 	image->table = cached.table;
 	image->origin = cached.origin;
 	return 1;
@@ -359,7 +386,7 @@ static int load_from_files(struct lode_image *image, const char *path)
 	if (code == 0)
 		code = make_table(&found, &image->table);
 	if (code == 0) {
-		note_missing(image, &found);
+		note_missing(image, &found, image->origin.debug);
 		if (path)
 			store_cached(image, path, has_symbols(&found));
 	}

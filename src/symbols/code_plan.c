@@ -155,7 +155,7 @@ static int compare_pieces(const void *a, const void *b)
 	return one->start < other->start ? -1 : one->start > other->start;
 }
 
-/* By offset; where a strange file maps the same bytes twice, the first wins. */
+/* By offset; where a file maps the same bytes twice, the first wins. */
 static void order_pieces(struct lode_code_plan *plan)
 {
 	size_t kept = 0;

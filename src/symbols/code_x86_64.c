@@ -11,10 +11,9 @@
  * For indirect jumps see code_aarch64.c: here a frame is left by `pop`, `leave` and
  * `add` to the stack pointer, and a `notrack jmp` is always that of a `switch`.
  */
-#include "base/shared_library.h"
+#include "symbols/capstone.h"
 #include "symbols/code_steps.h"
 
-#include <capstone/capstone.h>
 #include <string.h>
 
 /* As the kernel decides: it knows the prefixes that it cannot run elsewhere. */
@@ -36,33 +35,11 @@ int lode_code_can_probe_x86_64(const unsigned char *bytes, size_t size)
 	}
 }
 
-struct capstone {
-	__typeof__(cs_open) *open;
-	__typeof__(cs_close) *close;
-	__typeof__(cs_malloc) *malloc;
-	__typeof__(cs_free) *free;
-	__typeof__(cs_disasm_iter) *disassemble;
-};
-
-static int load_capstone(struct capstone *capstone)
-{
-	const struct lode_library_function functions[] = {
-		{ "cs_open", &capstone->open },
-		{ "cs_close", &capstone->close },
-		{ "cs_malloc", &capstone->malloc },
-		{ "cs_free", &capstone->free },
-		{ "cs_disasm_iter", &capstone->disassemble },
-		{ NULL, NULL },
-	};
-
-	return lode_library_load(LODE_CAPSTONE_LIBRARY, functions, NULL);
-}
-
 const char lode_code_why_not_x86_64[] = "code of x86-64 is read with " LODE_CAPSTONE_LIBRARY
 					", which cannot be loaded; install it";
 
 struct disassembler {
-	struct capstone capstone;
+	struct lode_capstone capstone;
 	csh handle;
 	cs_insn *instruction; /* capstone's, filled again and again */
 	struct marks *marks;  /* of each byte of the run */
@@ -94,7 +71,7 @@ void *lode_code_open_x86_64(void)
 
 	if (!disassembler)
 		return NULL;
-	if (load_capstone(&disassembler->capstone) == 0 &&
+	if (lode_capstone_load(&disassembler->capstone) == 0 &&
 	    disassembler->capstone.open(CS_ARCH_X86, CS_MODE_64, &disassembler->handle) == CS_ERR_OK)
 		disassembler->instruction = disassembler->capstone.malloc(disassembler->handle);
 	if (disassembler->instruction)

@@ -57,18 +57,44 @@ static int unfold(const char *name, struct lode_buffer *buffer)
 }
 
 /* Where the version, or `@plt`, of a name begins; its end when there is none. */
-static size_t bare_length(const char *name)
+static size_t unversioned_length(const char *name)
 {
 	const char *at = strchr(name + (name[0] != '\0'), '@');
 
 	return at ? (size_t)(at - name) : strlen(name);
 }
 
+/* Length of the function's name at the start of `name`, of `length` bytes, without `.cold` or `.cold.12` at its end. */
+static size_t without_cold(const char *name, size_t length)
+{
+	static const char suffix[] = { '.', 'c', 'o', 'l', 'd' };
+	size_t end = length;
+
+	while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+		end--;
+	if (end < length && end && name[end - 1] == '.')
+		end--;
+	else
+		end = length;
+	if (end > sizeof(suffix) && memcmp(name + end - sizeof(suffix), suffix, sizeof(suffix)) == 0)
+		return end - sizeof(suffix);
+	return length;
+}
+
+int lode_demangle_is_plain(const char *name)
+{
+	size_t length = strlen(name);
+
+	return !lode_demangle_wanted(name) && unversioned_length(name) == length &&
+	       without_cold(name, length) == length;
+}
+
 void lode_demangle(const char *name, int demangle, struct lode_buffer *buffer)
 {
-	size_t length = bare_length(name);
+	size_t length = unversioned_length(name);
 	int is_plt = strcmp(name + length, "@plt") == 0;
 
+	length = without_cold(name, length);
 	if (demangle && lode_demangle_wanted(name) && length <= LODE_DEMANGLE_LIMIT) {
 		char *bare = lode_strndup(name, length);
 

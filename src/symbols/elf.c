@@ -76,12 +76,22 @@ static Elf_Scn *section_of_type(const struct lode_elf *elf, uint32_t type, GElf_
 	return NULL;
 }
 
-int lode_elf_has_symtab(const struct lode_elf *elf)
+/* The first symbol is always the empty one. */
+static int has_table(const struct lode_elf *elf, uint32_t type)
 {
 	GElf_Shdr header;
 
-	/* The first symbol is always the empty one. */
-	return section_of_type(elf, SHT_SYMTAB, &header) && header.sh_entsize && header.sh_size > header.sh_entsize;
+	return section_of_type(elf, type, &header) && header.sh_entsize && header.sh_size > header.sh_entsize;
+}
+
+int lode_elf_has_symtab(const struct lode_elf *elf)
+{
+	return has_table(elf, SHT_SYMTAB);
+}
+
+int lode_elf_has_dynsym(const struct lode_elf *elf)
+{
+	return has_table(elf, SHT_DYNSYM);
 }
 
 int lode_elf_has_dwarf(const struct lode_elf *elf)
@@ -90,6 +100,20 @@ int lode_elf_has_dwarf(const struct lode_elf *elf)
 
 	return (lode_elf_section(elf, ".debug_info", &header) || lode_elf_section(elf, ".zdebug_info", &header)) &&
 	       header.sh_type != SHT_NOBITS;
+}
+
+int lode_elf_lacks_code(const struct lode_elf *elf)
+{
+	GElf_Phdr header;
+	size_t count;
+
+	if (elf_getphdrnum(elf->elf, &count) < 0)
+		return 0;
+	for (size_t i = 0; i < count && i < UINT16_MAX; i++)
+		if (gelf_getphdr(elf->elf, (int)i, &header) && header.p_type == PT_LOAD && header.p_flags & PF_X &&
+		    header.p_filesz < header.p_memsz)
+			return 1;
+	return 0;
 }
 
 void lode_elf_read_loads(const struct lode_elf *elf, int guess, struct lode_table_builder *builder)
@@ -389,11 +413,25 @@ int lode_elf_offset_of(const struct lode_elf *elf, uint64_t address, uint64_t *o
 	return 0;
 }
 
+/* Copies what is at an offset of the file. libelf remembers each piece that it was asked for, and looks through them all. */
+static int read_raw(const struct lode_elf *elf, uint64_t offset, void *bytes, size_t size)
+{
+	const char *file;
+	size_t whole;
+
+	if (elf->fd >= 0)
+		return offset <= INT64_MAX && pread(elf->fd, bytes, size, (off_t)offset) == (ssize_t)size;
+	file = elf_rawfile(elf->elf, &whole);
+	if (!file || offset > whole || size > whole - offset)
+		return 0;
+	memcpy(bytes, file + offset, size);
+	return 1;
+}
+
 int lode_elf_initial_bytes(const struct lode_elf *elf, uint64_t address, void *bytes, size_t size)
 {
 	size_t count = 0;
 	GElf_Phdr header;
-	Elf_Data *data;
 
 	if (elf_getphdrnum(elf->elf, &count) < 0)
 		return 0;
@@ -402,12 +440,7 @@ int lode_elf_initial_bytes(const struct lode_elf *elf, uint64_t address, void *b
 		    address - header.p_vaddr > header.p_filesz ||
 		    size > header.p_filesz - (address - header.p_vaddr))
 			continue;
-		data = elf_getdata_rawchunk(elf->elf, (int64_t)(header.p_offset + (address - header.p_vaddr)),
-					    size, ELF_T_BYTE);
-		if (!data || !data->d_buf || data->d_size < size)
-			return 0;
-		memcpy(bytes, data->d_buf, size);
-		return 1;
+		return read_raw(elf, header.p_offset + (address - header.p_vaddr), bytes, size);
 	}
 	return 0;
 }

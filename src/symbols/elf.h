@@ -35,10 +35,13 @@ void lode_elf_close(struct lode_elf *elf);
 void lode_elf_build_id(const struct lode_elf *elf, char text[LODE_BUILD_ID_TEXT]);
 /* The first section of this name, with its header; NULL without one. */
 Elf_Scn *lode_elf_section(const struct lode_elf *elf, const char *name, GElf_Shdr *header);
-/* Whether there is a .symtab with something in it, a .debug_info. */
+/* Whether there is a .symtab with something in it, a .dynsym, a .debug_info. */
 int lode_elf_has_symtab(const struct lode_elf *elf);
+int lode_elf_has_dynsym(const struct lode_elf *elf);
 int lode_elf_has_dwarf(const struct lode_elf *elf);
 
+/* Whether code is loaded of which the file has not all: it is a debug file. */
+int lode_elf_lacks_code(const struct lode_elf *elf);
 /* The mapped parts. `guess`: this is a debug file, whose offsets are not the binary's. */
 void lode_elf_read_loads(const struct lode_elf *elf, int guess, struct lode_table_builder *builder);
 /*

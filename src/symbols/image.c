@@ -13,6 +13,7 @@
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@ void lode_image_release(struct lode_image *image)
 {
 	lode_table_release(&image->table);
 	lode_table_release(&image->inlines);
+	lode_table_release(&image->call_lines);
+	lode_image_lines_release(image->lines);
 	lode_unwind_table_release(&image->unwind);
 	lode_origin_release(&image->origin);
 	lode_arena_release(&image->text);
@@ -92,6 +95,22 @@ static void load_inlines(struct lode_image *image)
 		note_memory(image);
 }
 
+static void load_call_lines(struct lode_image *image)
+{
+	int code = lode_image_load_call_lines(image);
+
+	if (code < 0)
+		lode_table_release(&image->call_lines);
+	if (code == LODE_SYSTEM)
+		note_memory(image);
+}
+
+static void load_lines(struct lode_image *image)
+{
+	if (lode_image_load_lines(image) == LODE_SYSTEM)
+		note_memory(image);
+}
+
 static int has_file(const struct lode_image *image)
 {
 	return image->origin.binary && image->origin.binary[0];
@@ -147,12 +166,6 @@ static const char *keep_name(struct lode_image *image, lode_atomic_name *slot, c
 	return kept;
 }
 
-/* Whether a name is readable as it is. */
-static int is_plain(const char *raw)
-{
-	return !lode_demangle_wanted(raw) && !strchr(raw, '@');
-}
-
 void lode_image_choose_name(const struct lode_table *table, uint32_t i, uint32_t rivals, int demangle,
 			    struct lode_buffer *best)
 {
@@ -196,7 +209,7 @@ static const char *readable_name(struct lode_image *image, const struct lode_tab
 		return name;
 	if (rivals > table->count - 1 - i)
 		rivals = 0; /* a damaged cache */
-	if (!rivals && is_plain(raw)) {
+	if (!rivals && lode_demangle_is_plain(raw)) {
 		atomic_store_explicit(&slots[i], raw, memory_order_release);
 		return raw;
 	}
@@ -316,6 +329,92 @@ size_t lode_image_inlines(struct lode_image *image, uint64_t address, const char
 		names[depth] = name ? name : "?";
 	}
 	return filled;
+}
+
+/* ---- lines ---- */
+
+size_t lode_image_lines(struct lode_image *image, uint64_t address, uint32_t *lines, size_t limit)
+{
+	const struct lode_table *table = &image->call_lines;
+	struct lode_source_row row;
+	uint32_t innermost;
+	size_t depth = 0;
+	int found;
+
+	lode_image_load(image);
+	once(image, &image->lines_loaded, load_lines);
+	if (!image->lines || !limit)
+		return 0;
+	once(image, &image->call_lines_loaded, load_call_lines);
+	pthread_mutex_lock(&image->lock);
+	found = lode_image_lines_find(image->lines, address - image->shift, &row);
+	pthread_mutex_unlock(&image->lock);
+	innermost = lode_table_find(table, address - image->shift);
+	for (uint32_t i = innermost; i != LODE_NONE; i = surrounding(table, i))
+		depth++;
+	if (!found && !depth)
+		return 0;
+	if (depth < limit)
+		lines[depth] = found ? row.line : 0;
+	limit = depth < limit ? depth + 1 : limit;
+	for (uint32_t i = innermost; i != LODE_NONE; i = surrounding(table, i)) {
+		const char *line = lode_table_text(table, table->records[i].name);
+
+		if (--depth < limit)
+			lines[depth] = line ? (uint32_t)strtoul(line, NULL, 10) : 0;
+	}
+	return limit;
+}
+
+int lode_image_source_rows(struct lode_image *image, uint64_t start, uint64_t end,
+			   int (*visit)(void *context, const struct lode_source_row *row), void *context)
+{
+	int result = 0;
+
+	lode_image_load(image);
+	once(image, &image->lines_loaded, load_lines);
+	pthread_mutex_lock(&image->lock);
+	if (image->lines)
+		result = lode_image_lines_each(image->lines, start - image->shift, end - image->shift, visit,
+					       context);
+	pthread_mutex_unlock(&image->lock);
+	return result;
+}
+
+/* ---- by name ---- */
+
+int lode_image_named(struct lode_image *image, const char *name, struct lode_symbol *symbol)
+{
+	const struct lode_table *table = &image->table;
+	uint64_t size = 0;
+
+	lode_image_load(image);
+	*symbol = (struct lode_symbol){ 0 };
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct lode_table_record *record = &table->records[i];
+		struct lode_symbol found;
+
+		if (record->end <= record->start || record->end - record->start <= size ||
+		    !lode_image_find(image, record->start + image->shift, &found) || !found.name ||
+		    strcmp(found.name, name) != 0)
+			continue;
+		*symbol = found;
+		size = record->end - record->start;
+	}
+	return size > 0;
+}
+
+const char *lode_image_file(struct lode_image *image)
+{
+	lode_image_load(image);
+	return has_file(image) ? image->origin.binary : NULL;
+}
+
+int lode_image_has_layout(struct lode_image *image)
+{
+	lode_image_load(image);
+	return image->kind != LODE_IMAGE_BINARY || has_file(image) ||
+	       (image->origin.debug && image->origin.debug[0]);
 }
 
 const struct lode_unwind_table *lode_image_unwind(struct lode_image *image)

@@ -65,6 +65,11 @@ struct lode_image {
 	struct lode_table inlines;
 	lode_atomic_name *inline_names;
 
+	atomic_int call_lines_loaded;
+	struct lode_table call_lines; /* the same calls, whose names are lines */
+	atomic_int lines_loaded;
+	struct lode_image_lines *lines; /* lines.c; NULL: there are none. Under the lock */
+
 	atomic_int unwind_loaded;
 	struct lode_unwind_table unwind;
 };
@@ -76,6 +81,17 @@ int lode_image_load_vdso(struct lode_image *image);
 int lode_image_load_perf_map(struct lode_image *image);
 /* Fills image->inlines; called once, under the lock. */
 int lode_image_load_inlines(struct lode_image *image);
+/* The same for image->call_lines and image->lines. */
+int lode_image_load_call_lines(struct lode_image *image);
+int lode_image_load_lines(struct lode_image *image);
+void lode_image_lines_release(struct lode_image_lines *lines);
+/* The file that has the image's DWARF, if any has; NULL or "" where no file was found. */
+const char *lode_image_file_with_dwarf(const struct lode_image *image);
+/* What the line table says of an address. Returns 1 or 0. Under the lock. */
+int lode_image_lines_find(const struct lode_image_lines *lines, uint64_t address, struct lode_source_row *row);
+/* The rows of addresses from `start` to before `end`, in order; see lode_image_source_rows. Under the lock. */
+int lode_image_lines_each(const struct lode_image_lines *lines, uint64_t start, uint64_t end,
+			  int (*visit)(void *context, const struct lode_source_row *row), void *context);
 
 /* Appends the best of the readable forms of record `i`, which has a name, and of the `rivals` behind it. */
 void lode_image_choose_name(const struct lode_table *table, uint32_t i, uint32_t rivals, int demangle,

@@ -1,5 +1,5 @@
 /*
- * Inlined functions, from DWARF.
+ * Inlined functions, and the lines that they are called in, from DWARF.
  *
  * Asking libdw for the scopes of one address walks a whole unit each time, far
  * too slow for many thousand addresses. Here one pass over all entries collects
@@ -19,6 +19,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Levels of nesting that are followed; compilers stay below a hundred. */
@@ -46,7 +47,8 @@ struct pass {
 	uint64_t left;           /* entries that may still be visited */
 	uint64_t text_left;      /* bytes that names may still take */
 	uint64_t too_deep;
-	int skip_types; /* C and C++: no code inside types */
+	int skip_types;  /* C and C++: no code inside types */
+	int wants_lines; /* of the calls, as text in place of their names */
 	struct level *stack;
 	size_t capacity;
 };
@@ -112,6 +114,19 @@ static uint32_t name_of(struct pass *pass, Dwarf_Die *call)
 	return offset;
 }
 
+/* The line of a call, in the function around it. */
+static uint32_t line_of(struct pass *pass, Dwarf_Die *call)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word line = 0;
+	char text[24];
+
+	if (!dwarf_attr(call, DW_AT_call_line, &attribute) || dwarf_formudata(&attribute, &line) < 0)
+		line = 0;
+	snprintf(text, sizeof(text), "%u", (unsigned)line);
+	return intern(pass, text);
+}
+
 /* ---- calls ---- */
 
 /* What the linker threw away keeps its entries, at addresses that hold no code. */
@@ -140,7 +155,8 @@ static uint32_t add_call(struct pass *pass, Dwarf_Die *call, uint32_t around)
 	       (offset = dwarf_ranges(call, offset, &base, &start, &end)) > 0) {
 		pass->left--;
 		if (start < end && holds_code(pass->symbols, start, end))
-			lode_table_add(&pass->builder, start, end, name_of(pass, call), around);
+			lode_table_add(&pass->builder, start, end,
+				       pass->wants_lines ? line_of(pass, call) : name_of(pass, call), around);
 	}
 	return pass->builder.count > first ? (uint32_t)first : around;
 }
@@ -285,9 +301,9 @@ static uint64_t dwarf_size(const struct lode_elf *elf)
 	return sum < DWARF_LIMIT ? sum : DWARF_LIMIT;
 }
 
-static int read_inlines(struct lode_image *image, const char *file, struct lode_table *table)
+static int read_calls(struct lode_image *image, const char *file, int wants_lines, struct lode_table *table)
 {
-	struct pass pass = { .symbols = &image->table };
+	struct pass pass = { .symbols = &image->table, .wants_lines = wants_lines };
 	struct lode_elf elf;
 	Dwarf *dwarf;
 	int code;
@@ -312,7 +328,7 @@ static int read_inlines(struct lode_image *image, const char *file, struct lode_
 	return code;
 }
 
-static const char *file_with_dwarf(const struct lode_image *image)
+const char *lode_image_file_with_dwarf(const struct lode_image *image)
 {
 	const struct lode_origin *origin = &image->origin;
 
@@ -321,14 +337,18 @@ static const char *file_with_dwarf(const struct lode_image *image)
 
 static int make_inlines(void *context, struct lode_table *table)
 {
-	struct lode_image *image = context;
-
-	return read_inlines(image, file_with_dwarf(image), table);
+	return read_calls(context, lode_image_file_with_dwarf(context), 0, table);
 }
 
-int lode_image_load_inlines(struct lode_image *image)
+static int make_call_lines(void *context, struct lode_table *table)
 {
-	const char *file = file_with_dwarf(image);
+	return read_calls(context, lode_image_file_with_dwarf(context), 1, table);
+}
+
+static int load_calls(struct lode_image *image, const char *kind, int (*make)(void *, struct lode_table *),
+		      struct lode_table *table)
+{
+	const char *file = lode_image_file_with_dwarf(image);
 	char *identity;
 	int code;
 
@@ -337,7 +357,17 @@ int lode_image_load_inlines(struct lode_image *image)
 	identity = lode_candidate_identity(file);
 	if (!identity)
 		return LODE_SYSTEM;
-	code = lode_cache_through(image, "inlines", file, identity, make_inlines, &image->inlines);
+	code = lode_cache_through(image, kind, file, identity, make, table);
 	lode_free(identity);
 	return code;
+}
+
+int lode_image_load_inlines(struct lode_image *image)
+{
+	return load_calls(image, "inlines", make_inlines, &image->inlines);
+}
+
+int lode_image_load_call_lines(struct lode_image *image)
+{
+	return load_calls(image, "call-lines", make_call_lines, &image->call_lines);
 }

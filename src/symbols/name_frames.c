@@ -33,6 +33,7 @@ struct work {
 	struct lode_symbolizer *symbolizer;
 	struct lode_naming *naming;
 	int by_offset;
+	int keeps_offsets; /* of what has no name: a file was not found, and without it they are not to be turned into addresses */
 	struct lode_image **images; /* by module; NULL: not requested, or none */
 	struct place *places;       /* by frame */
 	uint32_t *nodes;            /* by node */
@@ -130,8 +131,8 @@ static uint32_t copy_module(struct work *work, uint32_t number)
 	return copy;
 }
 
-/* The name at a place; `text` has room for one without a symbol. */
-static const char *name_at(struct work *work, const struct place *place, char text[24])
+/* The name at a place, which the stream has as `known`; `text` has room for one without a symbol. */
+static const char *name_at(struct work *work, const struct place *place, uint64_t known, char text[24])
 {
 	struct lode_symbol symbol = { 0 };
 	uint64_t address = place->address;
@@ -144,34 +145,64 @@ static const char *name_at(struct work *work, const struct place *place, char te
 		}
 	}
 	work->naming->unnamed++;
-	snprintf(text, 24, "0x%llx", (unsigned long long)address);
+	snprintf(text, 24, "0x%llx", (unsigned long long)(work->keeps_offsets ? known : address));
 	return text;
+}
+
+/* Finds what frame `i` is, and its name: its own, or one in `text`, or the image's. NULL: memory has run out. */
+static const char *find_place(struct work *work, uint32_t i, struct place *place, char text[24])
+{
+	const struct lode_frames *frames = &work->stream->dictionary->frames;
+	const char *name = lode_frames_function(frames, i);
+	uint32_t module = frames->items[i].module;
+	uint64_t address = 0;
+	int link = 0, is_address = read_address(name, &address, &link);
+
+	if (is_address > 0 && module && module_image(work, module, &place->image) < 0)
+		return NULL;
+	if (place->image) {
+		place->address = work->by_offset ? lode_image_address(place->image, address) : address;
+		place->link = link;
+		return name_at(work, place, address, text);
+	}
+	work->naming->left += is_address != 0;
+	return name;
 }
 
 /* Finds what frame `i` is and enters it in the new stream. */
 static int place_frame(struct work *work, uint32_t i)
 {
-	const struct lode_frames *frames = &work->stream->dictionary->frames;
-	const char *name = lode_frames_function(frames, i);
-	uint32_t number = frames->items[i].module, module = copy_module(work, number);
+	uint32_t module = copy_module(work, work->stream->dictionary->frames.items[i].module);
 	struct place *place = &work->places[i];
-	uint64_t address = 0;
-	int link = 0, is_address = read_address(name, &address, &link);
+	const char *name;
 	char text[24];
 
-	if (module == LODE_NONE)
+	name = module == LODE_NONE ? NULL : find_place(work, i, place, text);
+	if (!name)
 		return LODE_SYSTEM;
-	if (is_address > 0 && number && module_image(work, number, &place->image) < 0)
-		return LODE_SYSTEM;
-	if (place->image) {
-		place->address = work->by_offset ? lode_image_address(place->image, address) : address;
-		place->link = link;
-		name = name_at(work, place, text);
-	} else if (is_address) {
-		work->naming->left++;
-	}
 	place->frame = lode_frames_add(&work->named->dictionary->frames, module, name, strlen(name));
 	return place->frame == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+/* Whether a file that has unnamed functions is not there. Returns 1, 0 or LODE_SYSTEM. */
+static int lacks_file(struct work *work)
+{
+	const struct lode_frames *frames = &work->stream->dictionary->frames;
+
+	for (size_t i = 0; i < frames->count; i++) {
+		uint32_t module = frames->items[i].module;
+		struct lode_image *image = NULL;
+		uint64_t address;
+		int link;
+
+		if (!module || read_address(lode_frames_function(frames, (uint32_t)i), &address, &link) <= 0)
+			continue;
+		if (module_image(work, module, &image) < 0)
+			return LODE_SYSTEM;
+		if (image && !lode_image_has_layout(image))
+			return 1;
+	}
+	return 0;
 }
 
 /* ---- stacks ---- */
@@ -204,10 +235,9 @@ static int place_all(struct work *work)
 {
 	const struct lode_dictionary *from = work->stream->dictionary;
 
-	work->images = lode_calloc(from->frames.module_count, sizeof(*work->images));
 	work->places = lode_calloc(from->frames.count + 1, sizeof(*work->places));
 	work->nodes = lode_calloc(from->tree.count, sizeof(*work->nodes));
-	if (!work->images || !work->places || !work->nodes)
+	if (!work->places || !work->nodes)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < from->frames.count; i++)
 		if (place_frame(work, (uint32_t)i) < 0)
@@ -247,6 +277,36 @@ static int move_events(struct work *work, struct lode_events *from, struct lode_
 	return copy_strings(work, to->object, to->count) | copy_strings(work, to->context, to->count);
 }
 
+static int names_are_offsets(const struct lode_stream *stream)
+{
+	return !strcmp(attribute_of(stream, LODE_ADDRESSES), LODE_ADDRESSES_VALUE);
+}
+
+int lode_naming_count(const struct lode_stream *stream, struct lode_symbolizer *symbolizer,
+		      struct lode_naming *naming)
+{
+	const struct lode_frames *frames = &stream->dictionary->frames;
+	struct work work = {
+		.stream = stream,
+		.symbolizer = symbolizer,
+		.naming = naming,
+		.by_offset = names_are_offsets(stream),
+		.images = lode_calloc(frames->module_count, sizeof(*work.images)),
+	};
+	int code = work.images ? 0 : LODE_SYSTEM;
+
+	memset(naming, 0, sizeof(*naming));
+	for (size_t i = 0; !code && i < frames->count; i++) {
+		struct place place = { .image = NULL };
+		char text[24];
+
+		if (!find_place(&work, (uint32_t)i, &place, text))
+			code = LODE_SYSTEM;
+	}
+	lode_free(work.images);
+	return code;
+}
+
 int lode_naming_apply(struct lode_stream *stream, struct lode_symbolizer *symbolizer, struct lode_stream *named,
 		      struct lode_naming *naming)
 {
@@ -255,12 +315,17 @@ int lode_naming_apply(struct lode_stream *stream, struct lode_symbolizer *symbol
 		.named = named,
 		.symbolizer = symbolizer,
 		.naming = naming,
-		.by_offset = !strcmp(attribute_of(stream, LODE_ADDRESSES), LODE_ADDRESSES_VALUE),
+		.by_offset = names_are_offsets(stream),
 	};
 	int code;
 
 	memset(naming, 0, sizeof(*naming));
-	code = lode_stream_copy_head(named, stream, work.by_offset ? LODE_ADDRESSES : NULL);
+	work.images = lode_calloc(stream->dictionary->frames.module_count, sizeof(*work.images));
+	code = !work.images ? LODE_SYSTEM : work.by_offset ? lacks_file(&work) : 0;
+	work.keeps_offsets = code > 0;
+	if (code >= 0)
+		code = lode_stream_copy_head(named, stream,
+					     work.by_offset && !work.keeps_offsets ? LODE_ADDRESSES : NULL);
 	if (!code)
 		code = place_all(&work);
 	for (int type = 0; !code && type < LODE_EVENT_TYPES; type++)

@@ -24,6 +24,9 @@ struct lode_naming {
 	uint64_t left;    /* that no binary can name: generated at run time, or in files that share a name */
 };
 
+/* What naming would do, by the frames alone: no events are needed. Returns 0 or LODE_SYSTEM. */
+int lode_naming_count(const struct lode_stream *stream, struct lode_symbolizer *symbolizer,
+		      struct lode_naming *naming);
 /*
  * Fills `named` (empty, over its own empty dictionary) with what `stream`
  * holds, whose events it takes over. Returns 0 or LODE_SYSTEM.

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file_owner.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -128,12 +129,13 @@ int lode_image_load_perf_map(struct lode_image *image)
 	struct lode_error error = { "" };
 	uint64_t skipped = 0;
 	int code = read_map(image, &bytes, &error);
+	int is_missing = code < 0 && access(path, F_OK) < 0 && errno == ENOENT;
 
-	if (code < 0) {
-		lode_notes_add(image->options->notes, 1,
-			       "perf maps not read: code generated at run time has no names", error.text);
+	/* Most programs write none: if their code has no names, lode_note_unnamed says so. */
+	if (code < 0 && !is_missing)
+		lode_notes_add(image->options->notes, 1, LODE_NOTE_PERF_MAPS_NOT_READ, error.text);
+	if (code < 0)
 		code = LODE_BAD_INPUT;
-	}
 	if (code == 0)
 		code = lode_image_parse_perf_map(&builder, bytes.bytes, bytes.size, &skipped);
 	if (code == 0)

@@ -4,6 +4,7 @@
  *
  *	debug files  FOLDER/.build-id/xx/yyyy.debug, FOLDER/PATH.debug, FOLDER/PATH,
  *	             FOLDER being each of the user's and /usr/lib/debug;
+ *	             KEPT/.build-id/xx/yyyy.debug, KEPT/.build-id/xx/yyyy, KEPT being a corpus's folder of symbols
  *	             ~/.debug/.build-id/xx/yyyy/debug (perf's cache)
  *	debug links  beside the binary, in .debug/ beside it, in FOLDER and FOLDER/PATH
  *	binaries     the path as recorded (under the root that was requested), in
@@ -109,6 +110,16 @@ static void find_debug_in(struct lode_candidates *candidates, const struct lode_
 	}
 }
 
+static void find_kept(struct lode_candidates *candidates, const struct lode_image *image, const char *id)
+{
+	const char *folder = image->options->kept;
+
+	if (!folder || !is_build_id(id))
+		return;
+	add_format(candidates, LODE_CANDIDATE_DEBUG, "%s/.build-id/%.2s/%s.debug", folder, id, id + 2);
+	add_format(candidates, LODE_CANDIDATE_DEBUG, "%s/.build-id/%.2s/%s", folder, id, id + 2);
+}
+
 static void find_in_perf_cache(struct lode_candidates *candidates, const char *id)
 {
 	const char *home = getenv("HOME");
@@ -149,6 +160,7 @@ void lode_candidates_find(struct lode_candidates *candidates, const struct lode_
 
 	for (; folder && *folder; folder++)
 		find_debug_in(candidates, image, id, *folder);
+	find_kept(candidates, image, id);
 	if (root) {
 		char *inside = lode_format("%s%s", root, SYSTEM_DEBUG_FOLDER);
 

@@ -19,6 +19,7 @@
 
 struct lode_symbols_options {
 	const char *const *paths; /* more folders with debug files or binaries, NULL-terminated; or NULL */
+	const char *kept;         /* a folder of symbols by build-id alone (store/corpus_symbols.h); or NULL */
 	const char *cache;        /* cache folder; NULL: $XDG_CACHE_HOME/lode/symbols; "": none */
 	const char *root;         /* prefix for file paths ("/proc/PID/root"); NULL: none */
 	uint32_t machine;         /* binaries are of this one (EM_X86_64, …); 0: of any */
@@ -60,6 +61,8 @@ struct lode_image *lode_symbolizer_vdso(struct lode_symbolizer *symbolizer, cons
  */
 struct lode_image *lode_symbolizer_perf_map(struct lode_symbolizer *symbolizer, const char *path, uid_t owner);
 #define LODE_PERF_MAP_OPEN ((uid_t)-1)
+/* What is noted of perf maps that are there and cannot be read, or are not believed. */
+#define LODE_NOTE_PERF_MAPS_NOT_READ "perf maps not read: code generated at run time has no names"
 /*
  * Opens a perf map. Everybody can write to /tmp, so it must be a plain file, no link, and belong to `owner`, to root, to
  * this program's user or to the one who called sudo. Returns the descriptor, LODE_SYSTEM where there is none, or
@@ -92,6 +95,35 @@ int lode_image_find(struct lode_image *image, uint64_t address, struct lode_symb
  * names and returns how many; 0 without DWARF. Thread-safe.
  */
 size_t lode_image_inlines(struct lode_image *image, uint64_t address, const char **names, size_t limit);
+
+/*
+ * The lines of source at an image address: of the function that holds it and of those inlined there, outermost first, the line in
+ * which each calls the next; the last one's is that of the address itself. 0: not known. Writes at most `limit`
+ * and returns how many; 0 without line tables. Thread-safe.
+ */
+size_t lode_image_lines(struct lode_image *image, uint64_t address, uint32_t *lines, size_t limit);
+
+/* A row of the line table: code from `address` on is of this line. */
+struct lode_source_row {
+	uint64_t address;
+	const char *file;   /* its path as the compiler knew it; lives as long as the image */
+	const char *folder; /* that a path without a / at its beginning is in; NULL: not known */
+	uint32_t line;      /* 0: the code is of no line */
+};
+
+/*
+ * Calls `visit` with the rows of the addresses from `start` to before `end`, in order, until it returns non-zero, which is returned;
+ * else 0. Thread-safe; `visit` may not ask for anything of the image.
+ */
+int lode_image_source_rows(struct lode_image *image, uint64_t start, uint64_t end,
+			   int (*visit)(void *context, const struct lode_source_row *row), void *context);
+
+/* The function with this readable name; of several the largest. Returns 1, or 0 where there is none. Thread-safe. */
+int lode_image_named(struct lode_image *image, const char *name, struct lode_symbol *symbol);
+/* The file of the binary; NULL where it was not found. Thread-safe. */
+const char *lode_image_file(struct lode_image *image);
+/* Whether a file was found that says where code of the binary is: the binary, or its debug file. */
+int lode_image_has_layout(struct lode_image *image);
 
 /*
  * aarch64: whether at this address the return address still is in the link

@@ -28,7 +28,7 @@ struct lode_synth_host {
 
 /* The events of the UI thread and its workers, with all symptoms. */
 void lode_synth_write_ui(struct lode_synth_host *host);
-/* The rest: so many waits and runs. */
+/* The rest: numbers of waits and runs. */
 void lode_synth_add_noise(struct lode_synth_host *host, uint64_t waits, uint64_t runs);
 
 #endif

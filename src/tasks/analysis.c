@@ -84,6 +84,29 @@ static int check_form(const struct lode_analysis *analysis, struct lode_error *e
 
 /* ---- the whole ---- */
 
+int lode_analysis_turn(struct lode_analysis *analysis, const char *path, struct lode_analysis_target *target,
+		       struct lode_error *error)
+{
+	const struct lode_command *command = analysis->call->command;
+
+	if (!path) {
+		analysis->settings = target->first;
+		analysis->form = target->form;
+		return 0;
+	}
+	*target =
+		(struct lode_analysis_target){ .settings = { .output = path, .json = lode_ends_in(path, ".json") },
+					       .first = analysis->settings,
+					       .form = analysis->form };
+	analysis->settings = &target->settings;
+	analysis->form = find_form(forms_of(command->analysis, analysis->call->settings), &target->settings);
+	if (analysis->form->kind == LODE_FORM_TEXT && !lode_ends_in(path, ".txt"))
+		return lode_fail(error, LODE_USAGE,
+				 "%s: the ending of '%s' names no format; see '--format' in 'lode help %s'",
+				 command->name, path, command->name);
+	return check_form(analysis, error);
+}
+
 static const char *memory_of(const struct lode_analysis_command *command, const void *settings)
 {
 	return command->memory ? *(const char *const *)(const void *)((const char *)settings + command->memory)

@@ -95,6 +95,18 @@ int lode_analysis_run(struct lode_call *call, struct lode_error *error);
 /* Writes `result`, which is handed to the form. */
 int lode_analysis_write(struct lode_analysis *analysis, void *result, struct lode_error *error);
 
+/*
+ * Makes what is written next go to the file `path`, in the form that its ending says, and back where `target` had it
+ * when `path` is NULL. Fails where no form has this ending.
+ */
+struct lode_analysis_target {
+	struct lode_result_settings settings;
+	const struct lode_result_settings *first;
+	const struct lode_form *form;
+};
+int lode_analysis_turn(struct lode_analysis *analysis, const char *path, struct lode_analysis_target *target,
+		       struct lode_error *error);
+
 /* Whether a form was requested by an option or by the end of the file's name: 0 for text. */
 static inline int lode_analysis_is(const struct lode_analysis *analysis, enum lode_form_kind kind)
 {

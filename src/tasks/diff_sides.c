@@ -68,6 +68,43 @@ static int describe_choice(const struct lode_side_settings *side, char **words)
 	return code;
 }
 
+/*
+ * Gives a module of the slow side another name, unless it has one of that name already: `app-2` becomes `app-1`, so that
+ * functions of two versions are the same ones.
+ */
+static int rename_module(struct lode_dictionary *dictionary, const char *rule)
+{
+	struct lode_frames *frames = &dictionary->frames;
+	const char *old = strchr(rule, '=') + 1;
+	size_t length = (size_t)(old - rule) - 1;
+	uint32_t name;
+
+	for (uint32_t i = 0; i < frames->module_count; i++)
+		if (!strcmp(lode_strings_get(&frames->strings, frames->modules[i].name), old))
+			return 0;
+	name = lode_strings_add(&frames->strings, old, strlen(old));
+	for (uint32_t i = 0; name != LODE_NONE && i < frames->module_count; i++) {
+		const char *known = lode_strings_get(&frames->strings, frames->modules[i].name);
+
+		if (strlen(known) == length && !memcmp(known, rule, length))
+			frames->modules[i].name = name;
+	}
+	return name == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+static int check_modules(const struct lode_option_list *modules, struct lode_error *error)
+{
+	for (size_t i = 0; i < modules->count; i++) {
+		const char *middle = strchr(modules->items[i], '=');
+
+		if (!middle || middle == modules->items[i] || !middle[1])
+			return lode_fail(error, LODE_USAGE,
+					 "diff: '--slow-module %s' is no pair such as 'app-2.0=app-1.0'",
+					 modules->items[i]);
+	}
+	return 0;
+}
+
 /* One corpus cannot be compared with itself: something must separate the sides. */
 static int check_sides(const struct lode_call *call, struct lode_error *error)
 {
@@ -124,12 +161,17 @@ int lode_diff_sides_read(struct lode_diff_sides *sides, const struct lode_call *
 	const struct lode_diff_settings *settings = call->settings;
 	int code = check_sides(call, error);
 
+	if (!code)
+		code = check_modules(&settings->modules, error);
 	lode_host_expect(call->host, 2);
 	if (!code)
 		code = read_side(&sides->base, &call->operands[0], settings, &settings->base, work, error);
 	if (!code)
 		code = read_side(&sides->slow, &call->operands[call->operand_count - 1], settings, &settings->slow,
 				 work, error);
+	for (size_t i = 0; !code && i < settings->modules.count; i++)
+		if (rename_module(&sides->slow.latency.dictionary, settings->modules.items[i]) < 0)
+			code = lode_fail_memory(error);
 	/* Both sides may be of one corpus. */
 	lode_unread_streams_note(&sides->base.latency.unread, &work->notes);
 	if (!code && lode_unread_streams_note_others(&sides->slow.latency.unread, &sides->base.latency.unread,

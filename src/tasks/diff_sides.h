@@ -4,6 +4,7 @@
 #ifndef LODE_TASKS_DIFF_SIDES_H
 #define LODE_TASKS_DIFF_SIDES_H
 
+#include "tasks/gate_options.h"
 #include "tasks/latency_options.h"
 #include "latency/diff.h"
 #include "scope/states.h"
@@ -18,10 +19,12 @@ struct lode_diff_settings {
 	struct lode_latency_settings latency;
 	struct lode_side_settings base;
 	struct lode_side_settings slow;
+	struct lode_option_list modules; /* `NEW=OLD` */
 	const char *new_paths;
 	struct lode_option_list truth;
 	int guess;
 	int exit_code;
+	struct lode_gate_settings gate;
 };
 
 struct lode_diff_sides {

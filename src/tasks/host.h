@@ -54,13 +54,51 @@ struct lode_status {
 	uint64_t done;
 	void (*line)(void *context,
 		     struct lode_buffer *line); /* appends what people see; only called where they do */
+	/* Instead of `line`, if not NULL: appends lines that are drawn again and again, `most` at most; returns how many. */
+	unsigned (*drawing)(void *context, const struct lode_look *look, unsigned most, struct lode_buffer *lines);
 	void *context;
+};
+
+/* A result that people watch in a browser while it is made. */
+struct lode_shown_result {
+	const char *block; /* the view of the page that shows it */
+	const char *title;
+	uint16_t port;                                           /* 0: any */
+	void (*append)(void *context, struct lode_buffer *json); /* appends it as it is now */
+	void *context;
+};
+
+/* Shows such a result, as cmd/live_page.h; one at a time. */
+struct lode_host_page {
+	/* Fails where the program has no server or no page; before anything is begun. */
+	int (*check)(struct lode_error *error);
+	/* Begins to serve and says where. `shown` must stay; its texts are copied, but for `block`. */
+	int (*open)(struct lode_host *host, const struct lode_call *call, const struct lode_shown_result *shown,
+		    struct lode_error *error);
+	/* Called often; shows what there is a few times a second, with `last` at once and for good. */
+	int (*update)(struct lode_host *host, int last, struct lode_error *error);
+	/* Goes on serving until a signal asks to stop. */
+	void (*stay)(struct lode_host *host, const struct lode_call *call);
+	/* Also of one that was not opened. */
+	void (*close)(struct lode_host *host);
 };
 
 /* Commands that a task starts: as a process that is about to become one, and pid (0: it has ended). */
 struct lode_host_commands {
 	void (*restore)(const struct lode_host *host);
 	void (*started)(int pid);
+};
+
+/* Sends the streams of a corpus to a collector, as cmd/push_process.h. */
+struct lode_host_pusher {
+	int (*check)(const char *url, struct lode_error *error);
+	int (*send)(const char *corpus, const char *url, struct lode_error *error);
+};
+
+/* A line that a user is asked for. */
+struct lode_question {
+	const char *prompt;
+	const char *(*word)(size_t i); /* what can be completed, by number; NULL behind the last */
 };
 
 /* What tasks may write into a corpus that they only read. */
@@ -87,8 +125,14 @@ struct lode_host {
 		    struct lode_error *error);
 	/* Takes a message for the user, without a line end. */
 	void (*say)(struct lode_host *host, const struct lode_call *call, enum lode_style style, const char *text);
+	/* Asks for a line and returns it without its end, for the caller to free; NULL: there are no more. NULL: nobody can be asked. */
+	char *(*ask)(struct lode_host *host, const struct lode_call *call, const struct lode_question *question);
+	/* Forgets a request to stop what is over by now. Goes with `ask`. */
+	void (*go_on)(struct lode_host *host);
 	const struct lode_host_job *job;           /* NULL: a process by itself */
 	const struct lode_host_commands *commands; /* NULL: there is nothing to do */
+	const struct lode_host_pusher *pusher;     /* NULL: it cannot */
+	const struct lode_host_page *page;         /* NULL: it shows none */
 };
 
 /* Shows the user a sentence; cut at 1 KB. */

@@ -64,8 +64,8 @@ static int write_instances(struct lode_analysis *analysis, void *result, struct 
 }
 
 /* Calls on a timeline, in the format of a viewer: the exporter of the form's name. */
-static int write_time_line(struct lode_analysis *analysis, void *result, struct lode_output *output,
-			   struct lode_error *error)
+static int write_timeline(struct lode_analysis *analysis, void *result, struct lode_output *output,
+			  struct lode_error *error)
 {
 	const struct lode_latency_command_settings *settings = analysis->call->settings;
 	const struct lode_exporter *exporter = lode_exporter_find(analysis->form->name, error);
@@ -101,13 +101,13 @@ static const struct lode_form forms[] = {
 	  .extension = ".speedscope.json",
 	  .kind = LODE_FORM_OTHER,
 	  .flows = 1,
-	  .write = write_time_line },
+	  .write = write_timeline },
 	{ .name = "firefox",
 	  .extension = ".profile.json",
 	  .kind = LODE_FORM_OTHER,
 	  .flows = 1,
-	  .write = write_time_line },
-	{ .name = "chrome", .extension = ".trace.json", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_time_line },
+	  .write = write_timeline },
+	{ .name = "chrome", .extension = ".trace.json", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_timeline },
 	{ .name = NULL },
 };
 
@@ -131,7 +131,7 @@ const struct lode_form *lode_latency_forms(const void *settings)
 
 int lode_latency_form_is_flat(const struct lode_form *form)
 {
-	return form->write == write_instances || form->write == write_time_line;
+	return form->write == write_instances || form->write == write_timeline;
 }
 
 /* What is not ranked cannot be cut or ranked otherwise. */
@@ -159,7 +159,7 @@ int lode_latency_form_check(const struct lode_latency_command_settings *settings
 				 settings->latency.result.format);
 	if (settings->instances)
 		return check_ranking(settings, "instances are written as they end", error);
-	if (form->write == write_time_line)
+	if (form->write == write_timeline)
 		return check_ranking(settings, "calls on a timeline are written as they were", error);
 	return form->write == write_folded || form->write == write_pprof
 		       ? check_ranking(settings, "a profile holds all contexts", error)

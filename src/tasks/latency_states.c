@@ -22,6 +22,7 @@ int lode_latency_states(struct lode_latency_reading *reading, const char *const 
 {
 	const struct lode_activity_options how = {
 		.idle = reading->source.rules,
+		.states_only = 1,
 		.where = where,
 		.jobs = reading->options.jobs,
 		.progress = work->progress,

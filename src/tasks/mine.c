@@ -5,6 +5,7 @@
  * `lode sign --from ID` and `lode mine --show ID` know what an id means. mining.c
  * does the mining.
  */
+#include "tasks/gain_options.h"
 #include "tasks/mining.h"
 
 #include "mine/pattern_id.h"
@@ -20,6 +21,8 @@ LODE_CHOICES(kind_choice, "wait", "run", "both", "ready")
 static const struct lode_option options[] = {
 	LODE_TEXT("show", 0, FIELD(show), "N|ID",
 		  "show the stacks of finding N, or the events of a pattern or cluster from the last run"),
+	LODE_FLAG("findings", 0, FIELD(only_findings),
+		  "show only where the time went, a sentence each, and look for no patterns: quicker"),
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "show this many clusters (text: 10)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all clusters"),
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND",
@@ -40,6 +43,10 @@ static const struct lode_option options[] = {
 	LODE_FLAG("json", 0, FIELD(result.json), "write everything as JSON"),
 	LODE_FLAG("all-frames", 0, FIELD(all_frames),
 		  "also show frames of the scheduler, kernel entry and interpreters"),
+	LODE_FLAG("gain", 0, FIELD(gain),
+		  "also say how much earlier symptoms would end if a cluster were fixed, or half of it (also: "
+		  "--rank gain)"),
+	LODE_CPUS_OPTION(FIELD(cpus)),
 	LODE_CHOICE("rank", 'r', FIELD(rank), "METRIC", "order of the clusters (default: total)", lode_rank_choice),
 	LODE_TEXT("threshold", 't', FIELD(threshold), "T", "minimum cost of a pattern: 30s, 1% (default: 1%)"),
 	LODE_TEXT("impact", 0, FIELD(impact), "SHARE,T",
@@ -123,7 +130,7 @@ static int mine_area(struct lode_analysis *analysis, struct lode_mining *mining,
 		return lode_mine_against(analysis, mining, error);
 	if (code)
 		return code;
-	if (analysis->call->host->keep == LODE_KEEP_ALL)
+	if (analysis->call->host->keep == LODE_KEEP_ALL && !settings->only_findings)
 		remember(mining, &analysis->work.notes); /* before it is shown: the reader may stop early */
 	return lode_analysis_write(analysis, &mining->report, error);
 }
@@ -160,6 +167,8 @@ const struct lode_command lode_command_mine = {
 		    "  # bugs that cost 0.3 s on average in a tenth of the streams\n"
 		    "  lode mine corpus --impact 10%,300ms\n"
 		    "  lode mine corpus --symptom 'wait > 200ms in lock' --scope graph\n"
+		    "  # what is worth fixing: not all that costs time is gained\n"
+		    "  lode mine corpus --rank gain\n"
 		    "  lode mine release-2 --against release-1\n"
 		    "  # the locks that cost most, and where one of them does\n"
 		    "  lode mine corpus --by object\n"

@@ -8,6 +8,7 @@
 #include "mine/signatures.h"
 #include "result/unnamed_words.h"
 #include "symbols/debian_package.h"
+#include "tasks/mine_gain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,10 +136,20 @@ static int wants_findings(const struct lode_mine_settings *settings)
 	       scope != LODE_SCOPE_GRAPH;
 }
 
+static int check_findings(const struct lode_mine_settings *settings, int finds, struct lode_error *error)
+{
+	if (!settings->only_findings || (finds && !settings->show && !settings->against && !settings->only_new))
+		return 0;
+	return lode_fail(error, LODE_USAGE,
+			 "mine: '--findings' is about all time of the symptoms or threads; leave out options that "
+			 "ask for a part of it, or for patterns. See 'lode help mine'.");
+}
+
 int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings *settings, char *const *names,
 		     size_t count, struct lode_work *work, struct lode_error *error)
 {
 	struct lode_area_settings area = settings->area;
+	uint32_t cpus;
 	int code;
 
 	area.by = by(settings);
@@ -153,7 +164,11 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 		.jobs = (unsigned)settings->area.jobs,
 		.progress = work->progress,
 	};
-	code = read_similarity(settings, &mining->how.similarity, error);
+	code = check_findings(settings, mining->finds, error);
+	if (!code)
+		code = lode_mine_gain_check(settings, &cpus, error);
+	if (!code)
+		code = read_similarity(settings, &mining->how.similarity, error);
 	if (!code)
 		code = lode_source_open(&mining->source, names, count, &settings->area, work->call->host, error);
 	if (!code)
@@ -174,7 +189,9 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 		.mined = &mining->mined,
 		.top = settings->top,
 		.all_frames = settings->all_frames,
+		.only_findings = settings->only_findings,
 		.timing = settings->timing,
+		.cpus = cpus,
 		.read_time = mining->reading.time,
 	};
 	return code;
@@ -282,8 +299,11 @@ static int fold_where_needed(struct lode_mining *mining, const struct lode_mine_
 int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings *settings, uint64_t threshold,
 		    struct lode_error *error)
 {
-	int code = settings->only_new ? leave_out_known(mining, error) : 0;
+	int code;
 
+	if (settings->only_findings)
+		return lode_mining_find(mining, error);
+	code = settings->only_new ? leave_out_known(mining, error) : 0;
 	mining->how.threshold = threshold;
 	mining->how.job = lode_host_served(mining->source.host);
 	if (!code && mining->how.both && lode_area_join_kinds(&mining->reading.area) < 0)
@@ -296,6 +316,8 @@ int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings 
 		code = fold_where_needed(mining, settings, error);
 	if (!code)
 		code = lode_mine(&mining->reading.area, &mining->how, &mining->mined, error);
+	if (!code && lode_mine_wants_gain(settings))
+		code = lode_mine_gain(mining, settings, error);
 	return code ? code : lode_mining_find(mining, error);
 }
 
@@ -304,6 +326,7 @@ void lode_mining_release(struct lode_mining *mining)
 	lode_idle_stacks_free(mining->idle);
 	lode_mined_release(&mining->mined);
 	lode_findings_release(&mining->findings);
+	lode_gains_release(&mining->gains);
 	lode_buffer_release(&mining->hint);
 	lode_pattern_file_release(&mining->file);
 	lode_area_reading_release(&mining->reading);

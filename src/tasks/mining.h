@@ -26,6 +26,9 @@ struct lode_mine_settings {
 	const char *show;     /* ID */
 	const char *against;  /* CORPUS */
 	int only_new;
+	int only_findings;
+	int gain;
+	const char *cpus;
 	uint64_t top;
 	int all;
 	int all_frames;
@@ -43,6 +46,7 @@ struct lode_mining {
 	struct lode_mined mined;
 	int finds; /* findings are wanted */
 	struct lode_findings findings;
+	struct lode_gains gains; /* --gain */
 	struct lode_buffer hint; /* text, terminated */
 	struct lode_mine_report report;
 };

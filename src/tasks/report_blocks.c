@@ -53,11 +53,13 @@ static void end_part(struct lode_report_making *making, struct lode_work *part)
 
 /* ---- clusters ---- */
 
-static int mine(struct lode_report_making *making, enum lode_event_type kind, const char *block)
+/* `kind` NULL: findings alone. */
+static int mine(struct lode_report_making *making, const char *kind, const char *block)
 {
 	struct lode_mine_settings settings = {
 		.area = making->settings->area,
-		.kind = lode_event_type_name(kind),
+		.kind = kind,
+		.only_findings = !kind,
 	};
 	struct lode_buffer json = { 0 };
 	struct lode_work part;
@@ -80,6 +82,14 @@ static int mine(struct lode_report_making *making, enum lode_event_type kind, co
 	return code;
 }
 
+/* Findings are about all time of symptoms or threads. */
+static int has_findings(const struct lode_area_settings *area)
+{
+	enum lode_scope scope = lode_scope_chosen(area->scope, LODE_SCOPE_AUTO);
+
+	return !area->include_idle && scope != LODE_SCOPE_THREAD && scope != LODE_SCOPE_GRAPH;
+}
+
 /* Only kinds of events that there are. */
 int lode_report_mine(struct lode_report_making *making, const struct lode_corpus_list *list)
 {
@@ -89,10 +99,12 @@ int lode_report_mine(struct lode_report_making *making, const struct lode_corpus
 	for (size_t i = 0; i < list->count; i++)
 		for (int type = 0; type < LODE_EVENT_TYPES; type++)
 			events[type] += list->items[i].events[type];
-	if (events[LODE_WAIT])
-		code = mine(making, LODE_WAIT, "mine");
+	if ((events[LODE_WAIT] || events[LODE_RUN]) && has_findings(&making->settings->area))
+		code = mine(making, NULL, "findings");
+	if (!code && events[LODE_WAIT])
+		code = mine(making, lode_event_type_name(LODE_WAIT), "mine");
 	if (!code && events[LODE_RUN])
-		code = mine(making, LODE_RUN, "mine-run");
+		code = mine(making, lode_event_type_name(LODE_RUN), "mine-run");
 	return code;
 }
 
@@ -251,8 +263,11 @@ int lode_report_streams(struct lode_report_making *making, struct lode_source *s
 		.idle = source->rules,
 		.all_streams = 1,
 	};
-	int code = lode_symptom_rules_parse(&rules, making->settings->area.symptoms.items, making->error);
+	const char *const *symptoms;
+	int code = lode_source_symptoms(source, &making->settings->area, &symptoms, making->error);
 
+	if (!code)
+		code = lode_symptom_rules_parse(&rules, symptoms, making->error);
 	if (!code)
 		code = id ? add_one(making, list, &how, id) : add_slowest(making, list, &how);
 	lode_symptom_rules_release(&rules);

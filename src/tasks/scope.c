@@ -4,7 +4,9 @@
  * result is written; JSON is written as it is produced.
  */
 #include "scope/where.h"
+#include "tasks/gain_options.h"
 #include "tasks/scope_forms.h"
+#include "tasks/scope_without.h"
 
 #define FIELD(field) offsetof(struct lode_scope_settings, field)
 #define AREA(field)  LODE_AREA_FIELD(FIELD(area), field)
@@ -14,6 +16,11 @@ static const struct lode_option options[] = {
 	LODE_SYMPTOM_OPTION(FIELD(area)),
 	LODE_WHERE_OPTION(FIELD(area)),
 	LODE_STREAM_OPTION(FIELD(streams)),
+	LODE_TEXT(
+		"without", 0, FIELD(without), "PATTERN[=50%]",
+		"say how much earlier symptoms would end without the events of PATTERN, or with them shorter by a "
+		"share: a function, 'caller;callee' (* and ?), or an id of the last 'lode mine'"),
+	LODE_CPUS_OPTION(FIELD(cpus)),
 	LODE_LIST("idle-rules", 0, AREA(idle_rules), "FILE",
 		  "additional rules for which wakers are interrupts; see lode-idle(5)"),
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "show the N longest symptoms or paths (text: 10)", 1, 0),
@@ -63,12 +70,24 @@ static int open_scopes(struct lode_scope_streams *scopes, struct lode_analysis *
 	return code;
 }
 
+static const struct lode_form *forms_of(const void *of)
+{
+	return ((const struct lode_scope_settings *)of)->without ? lode_scope_without_forms : lode_scope_forms;
+}
+
 static int scope(struct lode_analysis *analysis, struct lode_error *error)
 {
 	const struct lode_call *call = analysis->call;
+	const struct lode_scope_settings *settings = call->settings;
 	struct lode_scope_streams scopes = { 0 };
-	int code = open_scopes(&scopes, analysis, error);
+	int code;
 
+	if (settings->without)
+		return lode_scope_without(analysis, error);
+	if (settings->cpus)
+		return lode_fail(error, LODE_USAGE,
+				 "scope: '--cpus' is for replays; give '--without', too. See 'lode help scope'.");
+	code = open_scopes(&scopes, analysis, error);
 	if (!code)
 		code = lode_analysis_write(analysis, &scopes, error);
 	if (!code && scopes.walk.without && !call->quiet)
@@ -84,7 +103,7 @@ static const struct lode_analysis_command analysis = {
 	.result = FIELD(result),
 	.memory = FIELD(area.memory),
 	.hold = LODE_HOLD_FILES,
-	.forms = lode_scope_forms,
+	.forms_of = forms_of,
 	.make = scope,
 };
 
@@ -99,6 +118,9 @@ const struct lode_command lode_command_scope = {
 	.examples = "  lode scope corpus\n"
 		    "  lode scope corpus --symptom 'thread ui' --stream laptop-17\n"
 		    "  lode scope corpus --symptom 'wait > 200ms in app!lock' --scope graph\n"
+		    "  # what it would gain to fix something\n"
+		    "  lode scope corpus --without app!read_index\n"
+		    "  lode scope corpus --without 'app!refresh;libc*!read=50%'\n"
 		    "  lode scope --json corpus | jq -c '[.stream, .unknown_ns]'\n",
 	.options = options,
 	.settings_size = sizeof(struct lode_scope_settings),

@@ -11,6 +11,8 @@ struct lode_scope_settings {
 	struct lode_option_list streams;
 	uint64_t top;
 	int all;
+	const char *without; /* a pattern */
+	const char *cpus;
 	struct lode_result_settings result;
 };
 

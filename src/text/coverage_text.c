@@ -160,7 +160,7 @@ static void add_levels(struct page *page)
 
 /* ---- the chart ---- */
 
-/* What an order has covered when so many streams are open. */
+/* What an order has covered once this many streams are open. */
 static uint64_t covered_after(const struct lode_coverage *coverage, enum lode_opening opening, double opened)
 {
 	uint64_t cost = 0;

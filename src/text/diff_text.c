@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/safe_text.h"
 #include "base/units.h"
+#include "text/checks_text.h"
 #include "text/diff_text.h"
 #include "text/latency_lines.h"
 #include "text/grid.h"
@@ -192,6 +193,8 @@ static void put_head(struct page *page)
 {
 	const struct lode_diff_report *report = page->report;
 
+	if (report->checks)
+		lode_checks_lines(report->checks, page->lines.look, page->buffer);
 	put_side(page, "base", &report->base);
 	put_side(page, "slow", &report->slow);
 	put_differ(page);

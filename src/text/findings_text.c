@@ -3,6 +3,7 @@
 
 #include "base/safe_text.h"
 #include "base/units.h"
+#include "result/machine_words.h"
 
 #include <string.h>
 
@@ -19,8 +20,8 @@ static size_t text_width(const struct lode_look *look)
 	return width < MAX_WIDTH ? width : MAX_WIDTH;
 }
 
-/* Appends words in lines of `width` columns, each but the first behind INDENT spaces. */
-static void put_wrapped(struct lode_buffer *buffer, const char *words, size_t size, size_t width)
+/* Appends words in lines of `width` columns, each but the first behind `indent` spaces. */
+static void put_wrapped(struct lode_buffer *buffer, const char *words, size_t size, int indent, size_t width)
 {
 	size_t column = 0;
 
@@ -29,7 +30,7 @@ static void put_wrapped(struct lode_buffer *buffer, const char *words, size_t si
 		size_t length = space ? (size_t)(space - words) - i : size - i;
 
 		if (column && column + 1 + length > width) {
-			lode_buffer_print(buffer, "\n%*s", INDENT, "");
+			lode_buffer_print(buffer, "\n%*s", indent, "");
 			column = 0;
 		}
 		if (column) {
@@ -48,9 +49,9 @@ static void put_sentence(const struct lode_finding_source *source, const struct 
 {
 	struct lode_buffer sentence = { 0 };
 
-	lode_finding_sentence(source, finding, &sentence);
+	lode_finding_sentence(source, finding, NULL, &sentence);
 	lode_text_escape(&sentence, 0);
-	put_wrapped(buffer, sentence.bytes, sentence.size, text_width(look));
+	put_wrapped(buffer, sentence.bytes, sentence.size, INDENT, text_width(look));
 	buffer->failed |= sentence.failed;
 	lode_buffer_release(&sentence);
 }
@@ -101,16 +102,32 @@ void lode_finding_text(const struct lode_finding_source *source, size_t i, const
 	put_extent(source, finding, look, buffer);
 }
 
+/* "The GPU ran 37.1% of 204ms and was idle 62.9%" */
+static void put_gpus(const struct lode_findings *findings, uint64_t running, struct lode_buffer *buffer)
+{
+	char count[LODE_UNITS_TEXT], total[LODE_UNITS_TEXT], ran[LODE_UNITS_TEXT], idle[LODE_UNITS_TEXT];
+	int several = findings->symptoms > 1;
+
+	lode_buffer_print(buffer, "%s%s ran %s of %s%s and %s idle %s",
+			  several ? lode_count_text(findings->symptoms, count) : "The GPU", several ? " GPUs" : "",
+			  lode_share_text(running, findings->total, ran),
+			  lode_duration_text(findings->total, total), several ? " together" : "",
+			  several ? "were" : "was",
+			  lode_share_text(findings->total - running, findings->total, idle));
+}
+
 /* What it is about, and how much of it is explained. */
 static void put_head(const struct lode_finding_source *source, size_t shown, struct lode_buffer *buffer)
 {
 	const struct lode_findings *findings = source->findings;
 	char count[LODE_UNITS_TEXT], total[LODE_UNITS_TEXT], share[LODE_UNITS_TEXT];
-	uint64_t explained = 0;
+	uint64_t explained = 0, ran;
 
 	for (size_t i = 0; i < shown; i++)
 		explained = lode_add_saturating(explained, findings->items[i].cost);
-	if (findings->symptoms) {
+	if (lode_findings_are_of_gpus(source, &ran)) {
+		put_gpus(findings, ran, buffer);
+	} else if (findings->symptoms) {
 		lode_buffer_print(buffer, "%s ", lode_count_text(findings->symptoms, count));
 		put_symptom_word(source, buffer);
 		lode_buffer_print(buffer, " took %s%s", lode_duration_text(findings->total, total),
@@ -121,6 +138,23 @@ static void put_head(const struct lode_finding_source *source, size_t shown, str
 	}
 	lode_buffer_print(buffer, "; %zu finding%s explain%s %s of it.\n\n", shown, lode_plural(shown),
 			  shown == 1 ? "s" : "", lode_share_text(explained, findings->total, share));
+}
+
+/* That the machine was busy, where that is so. */
+static void put_machine(const struct lode_finding_source *source, const struct lode_look *look,
+			struct lode_buffer *buffer)
+{
+	struct lode_buffer sentence = { 0 };
+	uint64_t cost;
+
+	lode_machine_sentence(source, &cost, &sentence);
+	if (sentence.size) {
+		lode_text_escape(&sentence, 0);
+		put_wrapped(buffer, sentence.bytes, sentence.size, 0, text_width(look) + INDENT);
+		lode_buffer_text(buffer, "\n");
+	}
+	buffer->failed |= sentence.failed;
+	lode_buffer_release(&sentence);
 }
 
 /* ---- processes ---- */
@@ -196,6 +230,7 @@ void lode_findings_text(const struct lode_finding_source *source, size_t top, co
 	if (!count)
 		return;
 	put_head(source, shown, buffer);
+	put_machine(source, look, buffer);
 	put_processes(source, buffer);
 	for (size_t i = 0; i < shown; i++)
 		lode_finding_text(source, i, look, buffer);
@@ -212,7 +247,7 @@ void lode_findings_hint_text(const char *hint, const struct lode_look *look, str
 		return;
 	lode_text_safe(&words, hint);
 	lode_buffer_print(buffer, "%-*s", INDENT, "  hint");
-	put_wrapped(buffer, words.bytes, words.size, text_width(look));
+	put_wrapped(buffer, words.bytes, words.size, INDENT, text_width(look));
 	buffer->failed |= words.failed;
 	lode_buffer_release(&words);
 }

@@ -521,6 +521,7 @@ static void put_clusters(struct page *page)
 
 	for (size_t i = 0; i < shown; i++) {
 		put_metrics(page, i);
+		lode_mine_gain_text(report, i, page->buffer);
 		put_frames(page, i);
 		put_places(page, i);
 		put_examples(page, i);
@@ -561,12 +562,18 @@ void lode_mine_text(const struct lode_mine_report *report, const struct lode_loo
 {
 	struct page page = { .report = report, .look = look, .buffer = buffer };
 
+	lode_mine_gain_list(report, look, buffer);
 	if (report->findings && report->findings->count) {
 		lode_findings_text(&(struct lode_finding_source){ report->area, report->findings }, report->top,
 				   look, buffer);
 		lode_findings_hint_text(report->hint, look, buffer);
-		put(&page, "\n");
+	} else if (report->only_findings) {
+		put(&page, "Nothing that threads did takes a hundredth of the time: there are no findings.\n");
 	}
+	if (report->only_findings)
+		return;
+	if (report->findings && report->findings->count)
+		put(&page, "\n");
 	buffer->failed |= lode_mine_result_make(&page.result, report) < 0;
 	lode_buffer_print(buffer, "%s%ss of ", style(&page, LODE_BOLD), kind_word(&page));
 	lode_text_safe(buffer, report->corpus);

@@ -8,6 +8,11 @@
 
 void lode_mine_text(const struct lode_mine_report *report, const struct lode_look *look,
 		    struct lode_buffer *buffer);
+/* What fixing clusters would gain, before all else; nothing where that was not asked for. */
+void lode_mine_gain_list(const struct lode_mine_report *report, const struct lode_look *look,
+			 struct lode_buffer *buffer);
+/* The same of one cluster, as a line. */
+void lode_mine_gain_text(const struct lode_mine_report *report, size_t cluster, struct lode_buffer *buffer);
 void lode_compare_text(const struct lode_compare_report *report, const struct lode_look *look,
 		       struct lode_buffer *buffer);
 

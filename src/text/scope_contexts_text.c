@@ -6,7 +6,7 @@
 
 /* Most that are named, and the least share of the symptom that is. */
 #define MAX_CONTEXTS 3
-#define MIN_SHARE    20 /* one in so many */
+#define MIN_SHARE    20 /* contexts below 1/20 are left out */
 
 struct context_time {
 	uint32_t context;

@@ -152,7 +152,7 @@ struct lode_scope_object lode_scope_object_of(const struct lode_scope_page *page
 {
 	const struct lode_events *waits = &page->report->stream.events[LODE_WAIT];
 
-	return (struct lode_scope_object){ lode_events_object(waits, wait), lode_events_holder(waits, wait) };
+	return (struct lode_scope_object){ lode_events_object(waits, wait), lode_scope_holder(page->report, wait) };
 }
 
 static void put_object(struct lode_scope_page *page, struct lode_scope_object object)

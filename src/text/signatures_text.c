@@ -69,6 +69,29 @@ static void put_table(const struct lode_signatures_report *report, const struct 
 				  report->state ? " " : "");
 }
 
+static void put_notes(const struct lode_signatures_report *report, const struct lode_look *look,
+		      struct lode_buffer *buffer)
+{
+	const struct lode_signature *signature;
+	int any = 0;
+
+	for (size_t i = 0; (signature = lode_signatures_report_next(report, &i));) {
+		if (!signature->note_count)
+			continue;
+		if (!any++)
+			lode_buffer_print(buffer, "\n%snotes%s\n", lode_style(look, LODE_BOLD),
+					  lode_style(look, LODE_PLAIN));
+		lode_buffer_text(buffer, "  \"");
+		lode_text_safe(buffer, signature->name);
+		lode_buffer_text(buffer, "\"\n");
+		for (size_t k = 0; k < signature->note_count; k++) {
+			lode_buffer_text(buffer, "    ");
+			lode_text_safe(buffer, signature->notes[k]);
+			lode_buffer_byte(buffer, '\n');
+		}
+	}
+}
+
 static void put_return(const struct lode_signature *signature, struct lode_buffer *buffer)
 {
 	char newer[LODE_UNITS_TEXT], streams[LODE_UNITS_TEXT];
@@ -96,4 +119,5 @@ void lode_signatures_text(const struct lode_signatures_report *report, const str
 					  lode_style(look, LODE_PLAIN));
 		put_return(signature, buffer);
 	}
+	put_notes(report, look, buffer);
 }

@@ -11,6 +11,7 @@
 #include "base/starts_with.h"
 #include "trace/script_modules.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *lode_kind_name(enum lode_kind kind)
@@ -262,4 +263,33 @@ void lode_frames_list_json(const struct lode_frames *frames, const uint32_t *lis
 	for (uint32_t i = 0; i < count; i++)
 		lode_frames_json(frames, list[i], json);
 	lode_json_array_end(json);
+}
+
+/* ---- lines ---- */
+
+size_t lode_function_line(const char *function, uint32_t *line)
+{
+	size_t length = strlen(function), end = length;
+
+	*line = 0;
+	while (end && function[end - 1] >= '0' && function[end - 1] <= '9')
+		end--;
+	/* `(anonymous):12` of JavaScript has no other name, and `a::1` is none of a function. */
+	if (end < 2 || end == length || length - end > 9 || function[end - 1] != ':' || function[end - 2] == ':' ||
+	    function[0] == '(')
+		return length;
+	*line = (uint32_t)strtoul(function + end, NULL, 10);
+	return end - 1;
+}
+
+const char *lode_function_plain(const char *function, char text[LODE_PLAIN_FUNCTION])
+{
+	uint32_t line;
+	size_t length = lode_function_line(function, &line);
+
+	if (!line || length >= LODE_PLAIN_FUNCTION)
+		return function;
+	memcpy(text, function, length);
+	text[length] = '\0';
+	return text;
 }

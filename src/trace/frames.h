@@ -93,6 +93,15 @@ void lode_frames_json(const struct lode_frames *frames, uint32_t frame, struct l
 void lode_frames_list_json(const struct lode_frames *frames, const uint32_t *list, uint32_t count,
 			   struct lode_json *json);
 
+/*
+ * Of a function with a line, `parse:123` (lode record --lines), the length of what comes before the line; `line`: 123. Of others all of
+ * it, and 0.
+ */
+size_t lode_function_line(const char *function, uint32_t *line);
+#define LODE_PLAIN_FUNCTION 512
+/* The function without a line: itself, or a copy in `text`. Longer names are left as they are. */
+const char *lode_function_plain(const char *function, char text[LODE_PLAIN_FUNCTION]);
+
 static inline const char *lode_frames_function(const struct lode_frames *frames, uint32_t frame)
 {
 	return lode_strings_get(&frames->strings, frames->items[frame].function);

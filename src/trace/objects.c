@@ -14,7 +14,8 @@ static const char *const names[LODE_OBJECT_KINDS] = {
 	[LODE_OBJECT_EVENTFD] = "eventfd", [LODE_OBJECT_TTY] = "tty",
 	[LODE_OBJECT_DISK] = "disk",       [LODE_OBJECT_TIMER] = "timer",
 	[LODE_OBJECT_CHILD] = "child",     [LODE_OBJECT_PAGE] = "page",
-	[LODE_OBJECT_GPU] = "gpu",         [LODE_OBJECT_OTHER] = "other",
+	[LODE_OBJECT_GPU] = "gpu",         [LODE_OBJECT_LAUNCH] = "launch",
+	[LODE_OBJECT_OTHER] = "other",
 };
 
 const char *lode_object_kind_name(enum lode_object_kind kind)
@@ -32,6 +33,11 @@ enum lode_object_kind lode_object_kind_of(const char *text)
 		if (text[length] && strlen(names[kind]) == length && !memcmp(names[kind], text, length))
 			return (enum lode_object_kind)kind;
 	return LODE_OBJECT_OTHER;
+}
+
+int lode_object_is_set(enum lode_object_kind kind)
+{
+	return kind == LODE_OBJECT_EPOLL || kind == LODE_OBJECT_POLL || kind == LODE_OBJECT_EVENTFD;
 }
 
 const char *lode_object_name(const char *text)

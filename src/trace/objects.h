@@ -9,6 +9,8 @@
 #define LODE_LOCK_ENTERED_IN " entered in "
 /* How the names of the kernel's locks begin: `lock:kernel mutex taken in FUNCTION`, `lock:kernel mmap_lock`. */
 #define LODE_LOCK_OF_KERNEL "kernel "
+/* How the names of locks on files begin, of flock and fcntl: `lock:on /run/app.pid`. Processes share them. */
+#define LODE_LOCK_ON_FILE "on "
 /* Between the path of a file and where it is stored: `file:/var/lib/x on vda1`. */
 #define LODE_OBJECT_ON " on "
 /* How the names of sockets begin that listen, and of Unix ones that were accepted: what follows is their own name, not the peer's. */
@@ -24,6 +26,12 @@
 /* The attribute of streams that have such waits, and its value. */
 #define LODE_CONNECTIONS       "connections"
 #define LODE_CONNECTIONS_VALUE "tcp"
+
+/*
+ * In the name of a launch that a stream of a GPU waits for, before the function in which the launching thread had waited until the
+ * stream had nothing left to do: `launch:gpu0 stream 7 after item`.
+ */
+#define LODE_LAUNCH_AFTER " after "
 
 enum lode_object_kind {
 	LODE_OBJECT_NONE,      /* no object */
@@ -41,13 +49,14 @@ enum lode_object_kind {
 	LODE_OBJECT_EPOLL,  /* an epoll set */
 	LODE_OBJECT_POLL,   /* several descriptors of poll or select */
 	LODE_OBJECT_EVENTFD,
-	LODE_OBJECT_TTY,   /* terminal */
-	LODE_OBJECT_DISK,  /* a block device */
-	LODE_OBJECT_TIMER, /* a sleep, a timerfd */
-	LODE_OBJECT_CHILD, /* the end of a child process */
-	LODE_OBJECT_PAGE,  /* a page fault, by the file */
-	LODE_OBJECT_GPU,   /* device and stream */
-	LODE_OBJECT_OTHER, /* another kind */
+	LODE_OBJECT_TTY,    /* terminal */
+	LODE_OBJECT_DISK,   /* a block device */
+	LODE_OBJECT_TIMER,  /* a sleep, a timerfd */
+	LODE_OBJECT_CHILD,  /* the end of a child process */
+	LODE_OBJECT_PAGE,   /* a page fault, by the file */
+	LODE_OBJECT_GPU,    /* device and stream */
+	LODE_OBJECT_LAUNCH, /* into a stream of a GPU, for which that waits */
+	LODE_OBJECT_OTHER,  /* another kind */
 	LODE_OBJECT_KINDS,
 };
 
@@ -55,6 +64,8 @@ enum lode_object_kind {
 enum lode_object_kind lode_object_kind_of(const char *text);
 /* "lock", "file", …; "" for LODE_OBJECT_NONE. */
 const char *lode_object_kind_name(enum lode_object_kind kind);
+/* Whether several things come through a descriptor of this kind, and a wait for it may be for any of them. */
+int lode_object_is_set(enum lode_object_kind kind);
 /* What stands behind the colon; the whole text where there is none. */
 const char *lode_object_name(const char *text);
 

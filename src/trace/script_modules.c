@@ -8,7 +8,7 @@
 
 const char *lode_code_language_name(enum lode_code_language language)
 {
-	static const char *const names[LODE_CODE_LANGUAGES] = { "native", "python", "javascript", "java" };
+	static const char *const names[LODE_CODE_LANGUAGES] = { "native", "python", "javascript", "java", "php" };
 
 	return names[language];
 }
@@ -35,6 +35,7 @@ enum lode_code_language lode_code_language_guess(const char *module, size_t leng
 		{ ".cts", LODE_CODE_JAVASCRIPT }, { ".jsx", LODE_CODE_JAVASCRIPT },
 		{ ".tsx", LODE_CODE_JAVASCRIPT }, { ".java", LODE_CODE_JAVA },
 		{ ".scala", LODE_CODE_JAVA },     { ".kt", LODE_CODE_JAVA },
+		{ ".php", LODE_CODE_PHP },        { ".phtml", LODE_CODE_PHP },
 	};
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
@@ -43,6 +44,8 @@ enum lode_code_language lode_code_language_guess(const char *module, size_t leng
 	/* <frozen importlib._bootstrap>, which comes with CPython */
 	if (lode_bytes_start_with(module, length, "{frozen "))
 		return LODE_CODE_PYTHON;
+	if (lode_bytes_start_with(module, length, "php:"))
+		return LODE_CODE_PHP;
 	return lode_bytes_start_with(module, length, "node:") ? LODE_CODE_JAVASCRIPT : LODE_CODE_NATIVE;
 }
 
@@ -70,19 +73,39 @@ static int is_jdk(const char *path)
 
 int lode_path_is_package(const char *path)
 {
+	/* Composer puts what it installs there; binaries may be there, too. */
+	if (strstr(path, "/vendor/") && lode_ends_with(path, ".php"))
+		return 1;
 	return is_jdk(path) || lode_starts_with(path, "<frozen ") || lode_starts_with(path, "node:") ||
+	       lode_starts_with(path, "php:") || lode_starts_with(path, "/usr/share/php/") ||
 	       strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
 	       strstr(path, "/node_modules/") || strstr(path, "/lib/python3");
 }
 
+int lode_module_is_php(const char *name)
+{
+	static const char *const starts[] = { "php-fpm", "php-cgi", "libphp", "php" };
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+		const char *version = name + strlen(starts[i]);
+
+		if (!lode_starts_with(name, starts[i]))
+			continue;
+		version += strspn(version, "0123456789.");
+		return !*version || !strcmp(version, "so");
+	}
+	return 0;
+}
+
 int lode_module_runs_scripts(const char *name)
 {
-	static const char *const starts[] = { "python3", "libpython3", "node", "libnode.so", "libjvm.so" };
+	static const char *const starts[] = { "python3",   "libpython3", "node",     "libnode.so",
+					      "libjvm.so", "php8",       "php-fpm8", "libphp8" };
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
 		if (lode_starts_with(name, starts[i]))
 			return !lode_module_is_script(name);
-	return 0;
+	return lode_module_is_php(name);
 }
 
 int lode_program_runs_scripts(const char *name)

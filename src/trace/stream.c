@@ -50,17 +50,22 @@ static uint32_t fail_thread(struct lode_stream *stream)
 	return LODE_NONE;
 }
 
+uint32_t lode_stream_find_thread(const struct lode_stream *stream, uint32_t pid, uint32_t tid)
+{
+	return LODE_INDEX_FIND(i, &stream->thread_index, lode_hash_pair(pid, tid),
+			       stream->threads[i].pid == pid && stream->threads[i].tid == tid);
+}
+
 uint32_t lode_stream_thread(struct lode_stream *stream, uint32_t pid, uint32_t tid)
 {
 	uint64_t hash = lode_hash_pair(pid, tid);
-	size_t probe = 0;
 	uint32_t id;
 
 	if (stream->failed)
 		return LODE_NONE;
-	while ((id = lode_index_next(&stream->thread_index, hash, &probe)) != LODE_NONE)
-		if (stream->threads[id].pid == pid && stream->threads[id].tid == tid)
-			return id;
+	id = lode_stream_find_thread(stream, pid, tid);
+	if (id != LODE_NONE)
+		return id;
 	id = (uint32_t)stream->thread_count;
 	if (LODE_GROW(stream->threads, stream->thread_capacity, stream->thread_count + 1) < 0 ||
 	    lode_index_insert(&stream->thread_index, hash, id) < 0)
@@ -83,6 +88,15 @@ int lode_thread_is_idle_task(const struct lode_stream *stream, const struct lode
 {
 	return !thread->tid &&
 	       lode_starts_with(lode_strings_get(&stream->dictionary->frames.strings, thread->name), "swapper");
+}
+
+uint8_t *lode_idle_tasks(const struct lode_stream *stream)
+{
+	uint8_t *are = lode_calloc(stream->thread_count + 1, 1);
+
+	for (size_t i = 0; are && i < stream->thread_count; i++)
+		are[i] = (uint8_t)lode_thread_is_idle_task(stream, &stream->threads[i]);
+	return are;
 }
 
 /* Marks the stream where something was not added. */

@@ -98,10 +98,14 @@ int lode_stream_draw_id(char id[33], struct lode_error *error);
 
 /* The thread (pid, tid), added if new; LODE_NONE when memory has run out. */
 uint32_t lode_stream_thread(struct lode_stream *stream, uint32_t pid, uint32_t tid);
+/* The thread (pid, tid); LODE_NONE: there is none. */
+uint32_t lode_stream_find_thread(const struct lode_stream *stream, uint32_t pid, uint32_t tid);
 /* The first thread with this tid, of any process; added without a pid if there is none. */
 uint32_t lode_stream_tid(struct lode_stream *stream, uint32_t tid);
 /* Whether this is what the kernel runs when there is nothing to run (tid 0, called `swapper`). */
 int lode_thread_is_idle_task(const struct lode_stream *stream, const struct lode_thread *thread);
+/* The same by thread; the caller frees it. NULL when memory has run out. */
+uint8_t *lode_idle_tasks(const struct lode_stream *stream);
 /*
  * Adds an event. Returns 0, or LODE_SYSTEM when memory has run out, now or when one of its ids was made: then that
  * is LODE_NONE. A waker and a holder may be LODE_NONE.

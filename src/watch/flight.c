@@ -18,6 +18,7 @@
  */
 #include "watch/flight.h"
 
+#include "watch/context_texts.h"
 #include "watch/packed_records.h"
 #include "watch/memory_pages.h"
 
@@ -79,7 +80,8 @@ struct lode_flight {
 	uint64_t records;
 	uint64_t early;
 	uint64_t missing;
-	int renew; /* a generation was begun since the last trim */
+	int renew;                           /* a generation was begun since the last trim */
+	struct lode_context_texts *contexts; /* NULL: there were none */
 };
 
 /* ---- generations ---- */
@@ -191,6 +193,7 @@ void lode_flight_destroy(struct lode_flight *flight)
 	lode_processes_release(&flight->processes);
 	lode_process_images_release(&flight->images);
 	lode_held_files_release(&flight->files);
+	lode_context_texts_destroy(flight->contexts);
 	lode_free(flight);
 }
 
@@ -395,9 +398,21 @@ static int handle_record(void *context, const struct lode_record *record)
 	return 0;
 }
 
+static int handle_context(void *context, const struct lode_record_context *named)
+{
+	struct lode_flight *flight = context;
+
+	if (!flight->contexts)
+		flight->contexts = lode_context_texts_create();
+	if (!flight->contexts)
+		return LODE_SYSTEM;
+	lode_context_texts_add(flight->contexts, named);
+	return 0;
+}
+
 struct lode_recorder_sink lode_flight_sink(struct lode_flight *flight)
 {
-	return (struct lode_recorder_sink){ flight, handle_stack, handle_change, handle_record, NULL };
+	return (struct lode_recorder_sink){ flight, handle_stack, handle_change, handle_record, handle_context };
 }
 
 /* ---- dropping ---- */
@@ -621,8 +636,23 @@ static void complete(const struct generation *generation, const struct lode_pack
 	record->waker_kernel = generation->stacks[references->waker_kernel].id;
 }
 
-static int replay_records(const struct generation *generation, uint64_t from, uint64_t to,
+/* Hands over what a number stands for, once. `sent`: by place, the number that was handed over last. */
+static int replay_context(const struct lode_flight *flight, uint32_t number, uint32_t *sent,
 			  const struct lode_recorder_sink *sink)
+{
+	uint32_t place = lode_context_texts_place(number);
+	struct lode_record_context named;
+
+	if (!number || !sent || sent[place] == number)
+		return 0;
+	sent[place] = number;
+	return lode_context_texts_find(flight->contexts, number, &named)
+		       ? sink->named_context(sink->context, &named)
+		       : 0;
+}
+
+static int replay_records(const struct lode_flight *flight, const struct generation *generation, uint64_t from,
+			  uint64_t to, uint32_t *sent, const struct lode_recorder_sink *sink)
 {
 	struct lode_chain_reader reader = lode_chain_read(&generation->records);
 	struct changes changes = { .reader = lode_chain_read(&generation->changes) };
@@ -640,7 +670,9 @@ static int replay_records(const struct generation *generation, uint64_t from, ui
 		if (code || end < from || end > to)
 			continue;
 		complete(generation, &references, &record);
-		code = sink->record(sink->context, &record);
+		code = replay_context(flight, record.context, sent, sink);
+		if (!code)
+			code = sink->record(sink->context, &record);
 	}
 	return code ? code : replay_changes(&changes, UINT64_MAX, sink);
 }
@@ -648,14 +680,17 @@ static int replay_records(const struct generation *generation, uint64_t from, ui
 int lode_flight_replay(const struct lode_flight *flight, uint64_t from, uint64_t to,
 		       const struct lode_recorder_sink *sink)
 {
-	int code = 0;
+	int has_contexts = flight->contexts && sink->named_context;
+	uint32_t *sent = has_contexts ? lode_calloc(LODE_CONTEXT_PLACES, sizeof(*sent)) : NULL;
+	int code = has_contexts && !sent ? LODE_SYSTEM : 0;
 
 	for (const struct generation *generation = flight->first; !code && generation;
 	     generation = generation->next) {
 		code = replay_stacks(generation, sink);
 		if (!code)
-			code = replay_records(generation, from, to, sink);
+			code = replay_records(flight, generation, from, to, sent, sink);
 	}
+	lode_free(sent);
 	return code;
 }
 

@@ -5,7 +5,7 @@
  *
  * It holds records, the stacks that they name, and what is needed to understand
  * them: processes and their mappings as they were at the time of the oldest
- * record, and what changed since. Replaying it hands over to another sink (a
+ * record, and what changed since. Contexts that they name are kept beside them (context_texts.h). Replaying it hands over to another sink (a
  * builder) what that sink would have received in those seconds.
  */
 #ifndef LODE_WATCH_FLIGHT_H
@@ -41,7 +41,7 @@ struct lode_processes *lode_flight_processes(struct lode_flight *flight);
 struct lode_recorder_sink lode_flight_sink(struct lode_flight *flight);
 /* Bytes that it takes, those for later use among them. */
 size_t lode_flight_bytes(const struct lode_flight *flight);
-/* From now on it uses so many bytes, as in its options: when it has more, the next lode_flight_trim drops them. */
+/* Changes its limit in bytes, as in its options: the next lode_flight_trim drops what exceeds it. */
 void lode_flight_set_memory(struct lode_flight *flight, size_t memory);
 
 /*

@@ -32,7 +32,7 @@ struct lode_chain {
 
 /* Frees the spare pages; chains are released before. */
 void lode_pages_release(struct lode_pages *pages);
-/* Frees spare pages until at most so many are left. */
+/* Frees spare pages until at most `count` are left. */
 void lode_pages_spare(struct lode_pages *pages, size_t count);
 /* Room for `size` bytes in a row at the end, at most a page's; NULL when memory has run out. */
 unsigned char *lode_chain_room(struct lode_pages *pages, struct lode_chain *chain, size_t size);

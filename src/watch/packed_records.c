@@ -2,7 +2,7 @@
  * Packing: see packed_records.h.
  *
  * A record begins with two bytes that say what it is and which of its fields
- * follow: most records have few.
+ * follow: most records have few. Whether it has a context is in the lowest bit behind them, before the CPU.
  */
 #include "watch/packed_records.h"
 
@@ -85,7 +85,9 @@ size_t lode_pack_record(unsigned char *to, const struct lode_record *record,
 
 	*at++ = (unsigned char)fields;
 	*at++ = (unsigned char)(record->type << 4 | (record->flags & 15));
-	at = put(at, record->cpu);
+	at = put(at, (uint64_t)record->cpu << 1 | (record->context != 0));
+	if (record->context)
+		at = put(at, record->context);
 	at = put(at, fold(lode_record_end(record) - previous));
 	at = put(at, references->thread);
 	if (fields & HAS_COST)
@@ -130,11 +132,14 @@ void lode_unpack_record(struct lode_cursor *cursor, struct lode_record *record,
 			struct lode_pack_references *references, uint64_t previous)
 {
 	unsigned fields = lode_cursor_u8(cursor), kind = lode_cursor_u8(cursor);
-	uint64_t end;
+	uint64_t end, cpu;
 
 	*record = (struct lode_record){ .type = (uint8_t)(kind >> 4), .flags = kind & 15 };
 	*references = (struct lode_pack_references){ 0 };
-	record->cpu = (uint16_t)lode_cursor_varint(cursor);
+	cpu = lode_cursor_varint(cursor);
+	record->cpu = (uint16_t)(cpu >> 1);
+	if (cpu & 1)
+		record->context = take32(cursor);
 	end = previous + unfold(lode_cursor_varint(cursor));
 	references->thread = take32(cursor);
 	if (fields & HAS_COST)

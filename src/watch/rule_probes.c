@@ -219,7 +219,7 @@ static int collect_marks(const struct lode_rule_probes *probes, const struct lod
 	return 0;
 }
 
-/* What cannot be attached is counted: that one file is strange must not end a recording. */
+/* Counts what cannot be attached: one unusual file must not end a recording. */
 static int attach_marks(struct lode_rule_probes *probes, const struct file *file, const char *path)
 {
 	struct places begins = { 0 }, ends = { 0 };

@@ -145,6 +145,15 @@ int lode_record_rule_is_limit(const struct lode_record_rule *rule)
 	return rule->type != LODE_RULE_THREAD && rule->type != LODE_RULE_RUN;
 }
 
+uint64_t lode_record_rules_longest(const struct lode_record_rules *rules)
+{
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < rules->count; i++)
+		longest = rules->rules[i].limit > longest ? rules->rules[i].limit : longest;
+	return longest;
+}
+
 struct lode_record_limit lode_record_rule_limit(const struct lode_record_rule *rule)
 {
 	struct lode_record_limit limit = { .limit = rule->limit };
@@ -263,7 +272,7 @@ static int apply_limit(const struct lode_record_rule *rule, struct lode_builder 
 	int found = 0;
 
 	for (size_t i = 0; i < builder->fired_count; i++) {
-		const struct lode_fired *fired = &builder->fired[i];
+		const struct lode_limit_exceeded *fired = &builder->fired[i];
 		uint32_t thread;
 
 		if (!(fired->limits >> rule->number & 1))

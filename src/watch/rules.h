@@ -66,6 +66,8 @@ int lode_record_rules_parse(struct lode_record_rules *rules, const char *const *
 void lode_record_rules_release(struct lode_record_rules *rules);
 /* Whether it is a limit that the kernel checks. */
 int lode_record_rule_is_limit(const struct lode_record_rule *rule);
+/* The longest time that one of them asks for, in nanoseconds; 0: none does. */
+uint64_t lode_record_rules_longest(const struct lode_record_rules *rules);
 /* The limit for the recorder. */
 struct lode_record_limit lode_record_rule_limit(const struct lode_record_rule *rule);
 /* Adds the symptoms that the rule finds to the builder's stream. Returns how many, or LODE_SYSTEM. */

@@ -71,11 +71,14 @@ static void json_is_imported_whole_or_not_at_all(void **state)
 	fail_allocations_of("chrome", "chrome/nested");
 	fail_allocations_of("chrome", "chrome/samples");
 	fail_allocations_of("chrome", "chrome/exported");
+	fail_allocations_of("chrome", "chrome/kineto-other-stream");
+	fail_allocations_of("chrome", "chrome/kineto-blocking-copy");
 	fail_allocations_of("cpuprofile", "cpuprofile/plain");
 	fail_allocations_of("firefox", "firefox/processed");
 	fail_allocations_of("firefox", "firefox/gecko");
 	fail_allocations_of("speedscope", "speedscope/evented");
 	fail_allocations_of("wprof", "wprof/plain");
+	fail_allocations_of("wprof", "wprof/cuda-spinning");
 }
 
 static void protobuf_is_imported_whole_or_not_at_all(void **state)
@@ -97,6 +100,8 @@ static void traces_of_kernels_and_runtimes_are_imported_whole_or_not_at_all(void
 	fail_allocations_of("perf.data", "perf_data/pipe");
 	fail_allocations_of("go-trace", "go_trace/new");
 	fail_allocations_of("gperftools", "gperftools/little64");
+	fail_allocations_of("nsight", "nsight/other-stream");
+	fail_allocations_of("nsight", "nsight/spinning");
 }
 
 static void traces_of_windows_are_imported_whole_or_not_at_all(void **state)

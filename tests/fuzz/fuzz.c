@@ -136,31 +136,33 @@ static int drop(void *context, struct lode_stream *stream, unsigned ordinal, str
 	return 0;
 }
 
-/* Returns the importer's code, and a digest of what came of it. */
+/* Returns the importer's code and its sentence, and a digest of what came of it. */
 static int import_with(const struct lode_importer *importer, int symbols, unsigned jobs, const uint8_t *bytes,
-		       size_t size, uint64_t *digest)
+		       size_t size, uint64_t *digest, struct lode_error *error)
 {
 	struct lode_import_options options = { .jobs = jobs,
 					       .no_symbols = !symbols,
 					       .inlines = symbols,
 					       .cache = symbols ? fuzz_folder() : "" };
 	struct lode_import_sink sink = { drop, digest };
-	struct lode_error error = { "" };
 	struct lode_input *input;
 	struct lode_notes notes;
-	int code = lode_input_memory(&input, "fuzz", bytes, size, &error);
+	int code;
 
 	*digest = 0;
-	fuzz_require_sentence(code, &error);
+	error->text[0] = '\0';
+	code = lode_input_memory(&input, "fuzz", bytes, size, error);
+	fuzz_require_sentence(code, error);
 	if (code < 0)
 		return code;
 	lode_notes_init(&notes);
 	options.notes = &notes;
 	importer->sniff(bytes, size < LODE_SNIFF_BYTES ? size : LODE_SNIFF_BYTES, "fuzz");
-	fuzz_require(lode_import_choose(input, &options, &error) || error.text[0],
+	fuzz_require(lode_import_choose(input, &options, error) || error->text[0],
 		     "a format that is not known comes with a sentence");
-	code = importer->read(input, &options, &sink, &error);
-	fuzz_require_sentence(code, &error);
+	error->text[0] = '\0';
+	code = importer->read(input, &options, &sink, error);
+	fuzz_require_sentence(code, error);
 	lode_notes_release(&notes);
 	lode_input_close(input);
 	return code;
@@ -169,16 +171,20 @@ static int import_with(const struct lode_importer *importer, int symbols, unsign
 /* Threads take time to start: two inputs of three are read by one. */
 void fuzz_import(const struct lode_importer *importer, int symbols, const uint8_t *bytes, size_t size)
 {
+	struct lode_error first, second;
 	uint64_t one, two;
-	int code;
+	int code, other;
 
 	if (symbols) {
-		import_with(importer, symbols, 2, bytes, size, &two);
+		import_with(importer, symbols, 2, bytes, size, &two, &second);
 		return;
 	}
-	code = import_with(importer, symbols, 1, bytes, size, &one);
+	code = import_with(importer, symbols, 1, bytes, size, &one, &first);
 	if (size % 3)
 		return;
-	fuzz_require(import_with(importer, symbols, 2, bytes, size, &two) == code, "two jobs end as one does");
+	other = import_with(importer, symbols, 2, bytes, size, &two, &second);
+	if (other != code)
+		fprintf(stderr, "fuzzing: one job: %d %s; two: %d %s\n", code, first.text, other, second.text);
+	fuzz_require(other == code, "two jobs end as one does");
 	fuzz_require(code < 0 || one == two, "two jobs give what one gives");
 }

@@ -6,6 +6,7 @@
 #include "random_stream.h"
 
 #include "latency/partial_cache.h"
+#include "scope/activity_cache.h"
 #include "scope/area_cache.h"
 #include "store/store_format.h"
 
@@ -66,6 +67,17 @@ static void try_latency(struct lode_cursor payload)
 	lode_latency_partial_release(&partial);
 }
 
+static void try_states(struct lode_cursor payload)
+{
+	struct lode_state_table states;
+	int code;
+
+	fuzz_require(lode_state_table_init(&states) == 0, "memory");
+	code = lode_activity_cache_read(payload, &states);
+	fuzz_require(code == 0 || code == LODE_BAD_INPUT || code == LODE_SYSTEM, "a code that is known");
+	lode_state_table_release(&states);
+}
+
 static void try_entry(const uint8_t *bytes, size_t size)
 {
 	struct lode_cursor payload;
@@ -98,6 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	try_entry(copy, size + 56);
 	try_area(lode_cursor(bytes, size));
 	try_latency(lode_cursor(bytes, size));
+	try_states(lode_cursor(bytes, size));
 	free(copy);
 	return 0;
 }

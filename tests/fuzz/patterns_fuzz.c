@@ -9,7 +9,7 @@ static void write_all(const struct lode_pattern_file *file, const struct lode_fr
 		      struct lode_buffer *buffer)
 {
 	for (size_t i = 0; i < file->count; i++)
-		write_group(&file->groups[i], &file->patterns, frames, buffer);
+		write_group(&file->groups[i], file->notes, &file->patterns, frames, buffer);
 	fuzz_require(!buffer->failed, "memory");
 }
 

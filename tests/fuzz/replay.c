@@ -5,7 +5,7 @@
  *
  * Each input may take a second of processor time (ten of the clock, so that a
  * busy machine does no harm and a hang is found), and all of them together 512
- * MiB of memory. Sanitizers slow things down and reserve address space: with
+ * MiB of memory; LODE_TIMES gives it so many times as long. Sanitizers slow things down and reserve address space: with
  * them the times are ten times as long and memory is not limited.
  */
 #include "fuzz.h"
@@ -42,6 +42,7 @@ static char current[4096];
 static unsigned replayed;
 static unsigned lies;
 static size_t lying_places = 40;
+static int times = 1;
 
 static void too_slow(int signal)
 {
@@ -90,7 +91,7 @@ static uint8_t *read_file(const char *path, size_t *size)
 
 static void try_input(const uint8_t *bytes, size_t size)
 {
-	set_clocks(SECONDS);
+	set_clocks(SECONDS * times);
 	LLVMFuzzerTestOneInput(bytes, size);
 	set_clocks(0);
 	check_memory();
@@ -146,6 +147,8 @@ int main(int count, char **arguments)
 	}
 	if (getenv("LODE_LIES"))
 		lying_places = strtoul(getenv("LODE_LIES"), NULL, 10);
+	if (getenv("LODE_TIMES"))
+		times = atoi(getenv("LODE_TIMES"));
 	signal(SIGPROF, too_slow);
 	signal(SIGALRM, too_slow);
 	if (!SANITIZED)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 static void check(int fine, const char *what)
@@ -227,6 +228,41 @@ static void check_recording(const char *corpus)
 	      "nothing to record is wrong usage");
 }
 
+static int stop_after_a_second(void *context, const char *phase, const char *unit, uint64_t done, uint64_t total)
+{
+	struct timespec now;
+	time_t *began = context;
+
+	(void)done, (void)total;
+	check(!strcmp(phase, "hunting") && !strcmp(unit, "experiments"), "a hunt says what it does");
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!*began)
+		*began = now.tv_sec;
+	return now.tv_sec > *began + 1;
+}
+
+static void check_hunt(void)
+{
+	const char *const busy[] = { "sh", "-c", "while :; do :; done", NULL };
+	time_t began = 0;
+	struct liblode_run_options run = { .size = sizeof(run), .progress = stop_after_a_second, .context = &began };
+	struct liblode_result *result;
+	struct liblode_error error;
+
+	check(!liblode_hunt(busy, (const char *const[]){ "--duration=20s", NULL }, &run, &result, &error) &&
+		      began && has(result, "\"hypothesis\":\"CPUbound\"") && has(result, "\"summary\":true"),
+	      "a command is hunted until the caller asks to stop");
+	liblode_result_free(result);
+	check(liblode_hunt(NULL, NULL, NULL, &result, &error) == LIBLODE_USAGE && !result,
+	      "nothing to hunt in is wrong usage");
+	check(liblode_hunt(busy, (const char *const[]){ "--serve", NULL }, NULL, &result, &error) == LIBLODE_USAGE &&
+		      strstr(error.message, "'--serve' is for the program"),
+	      "no browser is served from a library");
+	check(liblode_hunt(NULL, (const char *const[]){ "--agent", "--pid=1", NULL }, NULL, &result, &error) ==
+		      LIBLODE_USAGE,
+	      "nor another hunt through standard output");
+}
+
 /* A recording beside the program, which learns how far it is, ends it, and keeps its own signals. */
 static void check_recording_handle(const char *corpus)
 {
@@ -321,6 +357,7 @@ int main(int argc, char **argv)
 			return code;
 		check_recording(argv[1]);
 		check_recording_handle(argv[1]);
+		check_hunt();
 		look(&after);
 		compare(&before, &after);
 		return 0;

@@ -40,6 +40,15 @@ export function check(right, what) {
 	console.log(`FAILED ${current}: ${what}`);
 }
 
+// The same of what the page shows a moment after a click: asks again for some seconds. `what` may be a function that says it then.
+export async function soon(isRight, what) {
+	for (let i = 0; i < 100 && !(await isRight()); i++)
+		await new Promise((done) => setTimeout(done, 50));
+	const right = await isRight();
+
+	check(right, right || typeof what === 'string' ? what : await what());
+}
+
 // Several pages that share cookies.
 export const newContext = () => browser.newContext();
 
@@ -58,9 +67,9 @@ export async function open(file, width, colorScheme = 'light', before = () => {}
 	return page;
 }
 
-// Calls `work` with the address that a server of the corpus has printed, and with the server.
-export async function serve(corpus, work) {
-	const server = await startServer(lode, folder, corpus);
+// Calls `work` with the address that a server of the corpus has printed, and with the server. `options`: more of its words.
+export async function serve(corpus, work, options = []) {
+	const server = await startServer(lode, folder, corpus, '--any-port', ...options);
 
 	try {
 		await work(server.printed, server);
@@ -69,7 +78,10 @@ export async function serve(corpus, work) {
 	}
 }
 
+// SECTION, a regular expression in the environment, chooses some of them.
 export async function section(name, work) {
+	if (process.env.SECTION && !new RegExp(process.env.SECTION).test(name))
+		return;
 	current = name;
 	const before = failures;
 

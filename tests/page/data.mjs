@@ -3,7 +3,7 @@
 //	node tests/page/data.mjs LODE MODULES
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -18,6 +18,14 @@ const folder = mkdtempSync(join(tmpdir(), 'lode-data-'));
 const run = (...words) => execFileSync(lode, words, { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 30 });
 
 // A source of the page as a module that can be called from here.
+// The same "random" numbers each time; SEED=N gives others.
+let seed = Number(process.env.SEED ?? 1);
+
+Math.random = () => {
+	seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+	return seed / 2 ** 32;
+};
+
 async function source(name) {
 	const outfile = join(folder, `${name}.mjs`);
 
@@ -36,40 +44,161 @@ function readBlocks(file) {
 	return blocks;
 }
 
-// The share of a pixel that spans cover, moment by moment.
-function coverageByHand(spans, from, to) {
-	const points = [from, to, ...spans.flat()].filter((t) => t >= from && t <= to).sort((a, b) => a - b);
-	let sum = 0;
+// What a thread does in the time unit that begins at `t`, by the words of src/scope/states.h.
+function stateByHand({ waits, readies, runs, longest }, t) {
+	const absences = [...waits.map((wait, place) => ({ ...wait, order: 2 * place, type: 'wait' })), ...readies.map((ready, place) => ({ ...ready, mid: ready.t, order: 2 * place, type: 'ready' }))]
+		.sort((a, b) => a.t - b.t || (a.type === b.type ? a.order - b.order : a.type === 'wait' ? -1 : 1));
+	const covering = absences.filter((absence) => absence.t <= t && t < absence.end).at(-1);
+	const sample = runs.filter((run) => run.t <= t && t < run.end).at(-1);
 
-	for (let i = 1; i < points.length; i++)
-		if (spans.some(([t0, t1]) => t0 <= points[i - 1] && t1 >= points[i]))
-			sum += points[i] - points[i - 1];
-	return sum / (to - from);
+	if (covering)
+		return t < covering.mid ? covering.state : 'ready';
+	if (sample)
+		return 'running';
+	const covered = (at) => absences.some((absence) => absence.t <= at && at < absence.end) || runs.some((run) => run.t <= at && at < run.end);
+	const edge = (at) => absences.some((absence) => absence.t === at || absence.end === at);
+	let [from, to] = [t, t + 1];
+
+	if (!absences.some(({ t: start }) => start <= t) || !absences.some(({ t: start }) => start > t))
+		return 'not_recorded';
+	while (!covered(from - 1) && !edge(from))
+		from--;
+	while (!covered(to) && !edge(to))
+		to++;
+	return to - from <= longest ? 'running' : 'not_recorded';
 }
 
-function coverageIsRight(Coverage) {
+// Random threads: the state of every moment, and sums over any span, against the definition.
+async function statesAreRight() {
+	const { TimeStates, STATES } = await source('time_states');
 	const whole = (below) => Math.floor(Math.random() * below);
+	const kinds = ['lock', 'disk', 'idle'];
+	const column = (type, threads, value) => type.from(threads.flat(), value);
+	const list = (threads) => ({
+		t: column(Float64Array, threads, ({ t }) => t), cost: column(Float64Array, threads, ({ t, mid, end }) => (mid ?? end) - t), delay: column(Float64Array, threads, ({ mid, end }) => end - (mid ?? end)),
+		first: Uint32Array.from([0, ...threads.map((_, i) => threads.slice(0, i + 1).flat().length)]), state: column(Uint8Array, threads, ({ state }) => kinds.indexOf(state)),
+	});
 
-	for (let round = 0; round < 3000; round++) {
-		const threads = Array.from({ length: 1 + whole(3) }, () =>
-			Array.from({ length: whole(12) }, () => whole(100)).sort((a, b) => a - b).map((t) => [t, t + (whole(3) ? whole(30) : 0)]));
-		const spans = threads.flat();
-		const first = Uint32Array.from([0, ...threads.map((_, i) => threads.slice(0, i + 1).flat().length)]);
-		const coverage = new Coverage(Float64Array.from(spans, ([t]) => t), (place) => spans[place][1], first);
-		const t0 = whole(60) - 10 + Math.random();
-		const pixel = whole(2) ? Math.random() * 5 + 0.01 : 40;
-		const shares = new Float32Array(1 + whole(20));
+	for (let round = 0; round < 500; round++) {
+		const some = (count, make) => Array.from({ length: whole(count) }, () => whole(60)).sort((a, b) => a - b).map(make);
+		const threads = Array.from({ length: 1 + whole(3) }, () => ({
+			waits: some(6, (t) => { const mid = t + whole(12); return { t, mid, end: mid + (whole(2) ? whole(6) : 0), state: kinds[whole(3)] }; }),
+			readies: some(4, (t) => ({ t, end: t + 1 + whole(8) })),
+			runs: some(whole(2) * 8, (t) => ({ t, end: t + whole(5) })),
+		}));
+		const runs = threads.flatMap((thread) => thread.runs);
+		const longest = runs.length ? (10 * runs.reduce((sum, { t, end }) => sum + end - t, 0)) / runs.length : Infinity;
+		const states = new TimeStates({ head: { threads: threads.map(() => ({})), states: kinds, span_ns: 100 }, lists: [list(threads.map((each) => each.runs)), list(threads.map((each) => each.waits)), list(threads.map((each) => each.readies))] });
 
-		threads.forEach((own, thread) => {
-			coverage.fill(thread, t0, pixel, shares);
-			shares.forEach((share, i) => {
-				const [from, to] = [t0 + i * pixel, t0 + (i + 1) * pixel];
+		threads.forEach((thread, row) => {
+			const wanted = Array.from({ length: 100 }, (_, t) => stateByHand({ ...thread, longest }, t));
+			const got = wanted.map((_, t) => { const segment = states.at(row, t); return segment < 0 ? 'not_recorded' : STATES[states.state[segment]]; });
+			const [t0, t1] = [whole(100), whole(100)].sort((a, b) => a - b);
+			const times = states.times(row, t0, t1);
 
-				assert.ok(Math.abs(share - coverageByHand(own, from, to)) < 1e-5, 'the share of a pixel');
-				assert.ok(share > 0 || !own.some(([t]) => t > from && t <= to), 'an event that cannot be seen');
-			});
+			assert.deepEqual(got, wanted, JSON.stringify({ thread, longest }));
+			STATES.forEach((state, i) => state !== 'not_recorded' && assert.equal(Math.round(times[i]), wanted.slice(t0, t1).filter((each) => each === state).length, `the time ${state}`));
 		});
 	}
+	// Sums over many segments, which are made in blocks.
+	const long = Array.from({ length: 5000 }, (_, i) => ({ t: 10 * i, mid: 10 * i + 3, end: 10 * i + 5, state: kinds[i % 3] }));
+	const states = new TimeStates({ head: { threads: [{}], states: kinds, span_ns: 50000 }, lists: [list([[]]), list([long]), list([[]])] });
+
+	for (let round = 0; round < 300; round++) {
+		const [t0, t1] = [whole(50000), whole(50000)].sort((a, b) => a - b);
+		const times = states.times(0, t0, t1);
+		const cells = Array.from({ length: t1 - t0 }, (_, i) => (i + t0) % 10);
+
+		assert.equal(times[STATES.indexOf('ready')], cells.filter((cell) => cell === 3 || cell === 4).length);
+		assert.equal(times[STATES.indexOf('running')], cells.filter((cell, i) => cell >= 5 && t0 + i < 49990).length);
+	}
+}
+
+// Random stacks, with recursion and modules: each way to change a tree against the same done to the stacks.
+async function transformsAreRight() {
+	const { buildTree, stackOf } = await source('stack_tree');
+	const { transformed, invertedTree, mergeFrames, transformsOf, transformsText } = await source('transforms');
+	const dice = (sides) => Math.floor(Math.random() * sides);
+	const names = ['m!a', 'm!b', 'n!a', 'c'];
+	const totals = (stacks) => {
+		const all = new Map();
+
+		for (const { frames, value } of stacks)
+			frames.forEach((_, end) => { const key = frames.slice(0, end + 1).join(';'); all.set(key, (all.get(key) ?? 0) + value); });
+		return [...all].sort();
+	};
+	const ofTree = (tree) => [...tree.parent.keys()].map((node) => [stackOf(tree, node).join(';'), tree.total[node]]).sort();
+	const byHand = {
+		focus: (frames, name) => (frames.includes(name) ? frames.slice(frames.indexOf(name)) : null),
+		merge: (frames, name) => { const rest = frames.filter((each) => each !== name); return rest.length ? rest : [frames.at(-1)]; },
+		drop: (frames, name) => (frames.includes(name) ? null : frames),
+		recursion: (frames, name) => (frames.includes(name) ? [...frames.slice(0, frames.indexOf(name)), ...frames.slice(frames.lastIndexOf(name))] : frames),
+		module: (frames, name) => frames.map((each) => (each.startsWith(`${name}!`) ? name : each)).filter((each, i, all) => each !== name || all[i - 1] !== name),
+	};
+
+	for (let round = 0; round < 800; round++) {
+		const stacks = Array.from({ length: dice(8) }, () => ({ frames: Array.from({ length: 1 + dice(6) }, () => names[dice(names.length)]), value: 1 + dice(9) }));
+		const changes = Array.from({ length: dice(4) }, () => { const kind = Object.keys(byHand)[dice(5)]; return { kind, name: kind === 'module' ? 'mn'[dice(2)] : names[dice(names.length)] }; });
+		const wanted = changes.reduce((all, { kind, name }) => all.map(({ frames, value }) => ({ frames: byHand[kind](frames, name), value })).filter(({ frames }) => frames), stacks);
+		const tree = transformed(buildTree(stacks), changes);
+
+		assert.deepEqual(ofTree(tree), totals(wanted), JSON.stringify({ stacks, changes }));
+		assert.deepEqual(ofTree(invertedTree(tree)), totals(wanted.map(({ frames, value }) => ({ frames: [...frames].reverse(), value }))), 'upside down');
+		assert.deepEqual(ofTree(mergeFrames(buildTree(stacks), () => true)), totals(stacks.map(({ frames, value }) => ({ frames: [frames.at(-1)], value }))), 'time is lost with its frames');
+		assert.deepEqual(transformsOf(transformsText(changes)), changes);
+	}
+	const odd = [{ kind: 'focus', name: 'a~b%7e!c-d' }, { kind: 'drop', name: '%25' }];
+
+	assert.deepEqual(transformsOf(transformsText(odd)), odd);
+	assert.deepEqual(transformsOf('x-a~f~~'), []);
+}
+
+// The tree of a random span of some threads against sums over the events themselves.
+function selectionsAreRight({ selectionTree }, data, events, start) {
+	const whole = (below) => Math.floor(Math.random() * below);
+	const span = data.head.span_ns;
+
+	for (let round = 0; round < 8; round++) {
+		const [t0, t1] = round ? [Math.random() * span, Math.random() * span].sort((a, b) => a - b) : [0, span];
+		const threads = [...data.head.threads.keys()].filter(() => !round || whole(2));
+		const tids = new Set(threads.filter((thread) => data.lists.some(({ first }) => first[thread + 1] > first[thread])).map((thread) => data.head.threads[thread].tid));
+		const part = (from, to) => Math.max(Math.min(to, start + t1) - Math.max(from, start + t0), 0);
+		const sums = { run: 0, wait: 0, ready: 0 };
+
+		for (const { type, tid, t, cost, delay = 0 } of events.filter((event) => tids.has(event.tid) && (event.type === 'run' || event.type === 'wait'))) {
+			sums[type] += part(t, t + cost);
+			sums.ready += part(t + cost, t + cost + delay);
+		}
+		sums.all = sums.run + sums.wait + sums.ready;
+		for (const kind of Object.keys(sums)) {
+			const { tree } = selectionTree(data, { t0, t1, kind, threads, symptom: null, idle: true });
+			const folded = selectionTree(data, { t0, t1, kind, threads, symptom: null, idle: false }).tree;
+
+			assert.ok(Math.abs(tree.whole - sums[kind]) <= 1e-6 * sums.all + events.length, `${kind}: ${tree.whole}, not ${sums[kind]}`);
+			assert.ok(folded.whole <= tree.whole + 1, 'what is folded is more than all');
+		}
+	}
+}
+
+// Colours of states against the background and the words on them, on both themes.
+function coloursAreApart() {
+	const text = ['style.css', 'workspace.css'].map((name) => readFileSync(join(web, name), 'utf8')).join('\n');
+	const light = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+	const contrast = (a, b) => { const [low, high] = [light(a), light(b)].sort((x, y) => x - y); return (high + 0.05) / (low + 0.05); };
+	const long = (hex) => (hex.length === 4 ? `#${[...hex.slice(1)].map((digit) => digit + digit).join('')}` : hex);
+	const tokens = (selector) => new Map([...text.matchAll(new RegExp(`^:root${selector} \\{([^}]*)\\}`, 'gm'))].flatMap(([, body]) => [...body.matchAll(/--([\w-]+): (?:var\(--([\w-]+), )?(#[0-9a-f]+)\)?;/g)].map(([, name, instead, value]) => [name, { instead, value: long(value) }])));
+	const themes = [tokens(''), new Map([...tokens(''), ...tokens('\\[data-theme="dark"\\]')])];
+
+	const colour = (theme, name) => (theme.get(name).instead ? theme.get(theme.get(name).instead) : undefined)?.value ?? theme.get(name).value;
+
+	for (const theme of themes)
+		for (const state of ['running', 'ready', 'lock', 'reply', 'disk', 'network', 'timer', 'gil', 'page', 'child', 'gpu', 'other']) {
+			const fill = colour(theme, `time-${state}`);
+			const background = colour(theme, 'background');
+
+			assert.ok(contrast(fill, background) >= 3, `${state} ${fill} on ${background}: ${contrast(fill, background)}`);
+			assert.ok(Math.max(contrast(fill, '#ffffff'), contrast(fill, '#121316')) >= 4.5, `words on ${state} ${fill}`);
+		}
 }
 
 const lines = (text) => text.trim().split('\n').map((line) => JSON.parse(line));
@@ -220,9 +349,57 @@ async function chanceIsRight() {
 	}
 }
 
+// Waits that no thread ended are said to be ended by none, whichever one was interrupted; a lock that is tried for again and
+// again was held by whoever gave it at last.
+async function endsAreRight() {
+	const { StreamData, WAIT } = await source('stream_data');
+	const { Columns } = await source('columns');
+	const { wokenBy } = await source('state_words');
+	const stack = ['app!main', 'libc.so.6!pthread_cond_timedwait', 'kernel!futex_wait'];
+	const wait = (t, more) => ({ type: 'wait', t: t * 1e6, cost: 5e6, pid: 7, tid: 7, stack, ...more });
+	const lines = [{ stream: 'ends' }, { type: 'thread', pid: 7, tid: 7, name: 'app' }, { type: 'thread', pid: 7, tid: 8, name: 'scorer' }, { type: 'thread', pid: 9, tid: 9, name: 'other' },
+		wait(0, { waker: 9, waker_stack: ['kernel!asm_sysvec_apic_timer_interrupt', 'kernel!hrtimer_interrupt', 'kernel!hrtimer_wakeup'], object: 'gil:python' }),
+		wait(5, { object: 'gil:python' }), wait(10, { waker: 8, waker_stack: ['app!score'], object: 'gil:python' }), wait(20, {})];
+
+	writeFileSync(join(folder, 'ends.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n') + '\n');
+	run('import', '-q', 'ends.jsonl', '-o', 'ends');
+	run('report', '-q', 'ends', '-o', 'ends.html');
+	const blocks = readBlocks('ends.html');
+	const data = new StreamData(new Columns(blocks.get([...blocks.keys()].find((name) => name.startsWith('stream/'))), new Columns(blocks.get('stacks'))));
+	const said = [0, 1, 2, 3].map((place) => `${wokenBy(data, { type: WAIT, place })}, ${data.head.threads[data.holderOf({ type: WAIT, place })]?.name}`);
+
+	assert.deepEqual(said, ['an interrupt or a timer, scorer', ', scorer', 'scorer 8, scorer', ', undefined']);
+}
+
+// The function to look at first: the program's own, whichever of a library is nearer to the wait.
+async function culpritsAreRight() {
+	const { FrameTable, culprit } = await source('frames');
+	const paths = { 'app.py': '/srv/app.py', 'threading.py': '/usr/lib/python3.11/threading.py', 'queue.py': '/usr/lib/python3.11/queue.py', 'python3.11': '/usr/bin/python3.11', app: '/srv/app', 'libz.so.1': '/usr/lib/x86_64-linux-gnu/libz.so.1' };
+	const wait = ['python3.11!PyThread_acquire_lock_timed', 'libc.so.6!pthread_cond_wait', 'kernel!futex_wait'];
+	const cases = [
+		[['python3.11!_start', 'python3.11!main', 'app.py!<module>', 'app.py!handle', 'threading.py!Condition.wait', ...wait], 'app.py!handle'],
+		[['python3.11!_start', 'threading.py!Thread.run', 'queue.py!Queue.get', ...wait], 'queue.py!Queue.get'],
+		[['python3.11!_start', 'app.py!<module>', 'queue.py!Queue.get', ...wait], 'queue.py!Queue.get'],
+		[['app!_start', 'app!main', 'app!work', 'libz.so.1!inflate', 'libc.so.6!memcpy'], 'app!work'],
+		[['app!_start', 'app!main', 'libz.so.1!inflate', 'libc.so.6!memcpy'], 'libz.so.1!inflate'],
+		[['app!_start', 'app!main', 'libc.so.6!memcpy'], 'app!main'],
+		[['app.py!step', 'app!launch', '[gpu] gemm'], '[gpu] gemm'],
+		[['kernel!worker_thread', 'kernel!process_one_work'], 'kernel!process_one_work'],
+	];
+	const lines = [{ stream: 'culprits' }, { type: 'thread', pid: 7, tid: 7, name: 'app' }, ...Object.entries(paths).map(([name, path]) => ({ type: 'module', name, path })),
+		...cases.map(([stack], place) => ({ type: 'run', t: place * 1e6, cost: 1e6, pid: 7, tid: 7, stack }))];
+
+	writeFileSync(join(folder, 'culprits.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n') + '\n');
+	run('import', '-q', 'culprits.jsonl', '-o', 'culprits');
+	const table = new FrameTable(JSON.parse(run('mine', 'culprits', '--kind', 'run', '--threshold', '1us', '--include-idle', '--json').split('\n')[0]));
+
+	for (const [stack, expected] of cases)
+		assert.equal(culprit(table.list(stack)).text, expected);
+}
+
 // What is new since a version, from the costs by stream, against the command asked for each side.
 async function changesAreRight() {
-	const { changesOf } = await source('new_clusters');
+	const { changesOf } = await source('changes');
 	const mined = JSON.parse(run('mine', '-q', 'corpus', '--page-data'));
 	const ids = mined.stream_ids;
 
@@ -236,8 +413,8 @@ async function changesAreRight() {
 	}
 	const later = new Set(ids.slice(2));
 
-	for (const change of changesOf(mined, (id) => later.has(id))) {
-		const sum = (wanted) => change.cluster.by_stream.reduce((all, value, i, list) => all + (i % 2 && later.has(ids[list[i - 1]]) === wanted ? value : 0), 0);
+	for (const change of changesOf(mined.clusters, ids, (id) => later.has(id))) {
+		const sum = (wanted) => change.item.by_stream.reduce((all, value, i, list) => all + (i % 2 && later.has(ids[list[i - 1]]) === wanted ? value : 0), 0);
 
 		assert.equal(change.before, sum(false) / 2);
 		assert.equal(change.after, sum(true) / (ids.length - 2));
@@ -251,7 +428,9 @@ try {
 	const { Columns } = await source('columns');
 	const { duration } = await source('format');
 
-	coverageIsRight((await source('coverage')).Coverage);
+	await statesAreRight();
+	await transformsAreRight();
+	coloursAreApart();
 	const blocks = readBlocks('report.html');
 	const shared = new Columns(blocks.get('stacks'));
 	const info = JSON.parse(run('info', 'corpus', '--json'));
@@ -281,8 +460,9 @@ try {
 			const found = data.eventAt(thread, wait.t - Number(start) + 1);
 
 			if (found && found.type === WAIT && data.lists[WAIT].t[found.place] === wait.t - Number(start))
-				assert.equal(data.head.threads[data.wakerOf(found)]?.tid, wait.waker, 'the waker of a wait');
+				assert.ok(wait.waker === 0 ? data.isInterrupted(found) : data.head.threads[data.wakerOf(found)]?.tid === wait.waker, 'the waker of a wait');
 		}
+		selectionsAreRight(await source('selection_tree'), data, events, Number(start));
 		const own = symptoms.filter((symptom) => symptom.id === stream.id);
 
 		assert.equal(data.head.symptoms.length, own.length);
@@ -291,7 +471,7 @@ try {
 			const path = places.map((i) => {
 				const type = data.path.type[i];
 
-				return [['run', 'wait'][type], data.head.threads[data.threadOf({ type, place: data.path.event[i] })].tid, Number(start) + data.path.t[i], data.path.cost[i]];
+				return [['run', 'wait', 'ready'][type], data.head.threads[data.threadOf({ type, place: data.path.event[i] })].tid, Number(start) + data.path.t[i], data.path.cost[i]];
 			});
 
 			assert.ok(places.every((i, n) => !n || data.path.t[i - 1] <= data.path.t[i]), 'a path is not in order of time');
@@ -349,8 +529,10 @@ try {
 	await historiesAreRight();
 	await chanceIsRight();
 	await changesAreRight();
-	for (const [ns, text] of [[0, '0ns'], [999, '999ns'], [999_600, '1ms'], [1500, '1.5us'], [56_869_817, '56.9ms'], [90e9, '90s'], [194413386629, '3.24m'], [18200712883185, '5.06h'], [999.4e6, '999ms']])
-		assert.equal(duration(ns), text);
+	await culpritsAreRight();
+	await endsAreRight();
+	for (const [ns, text] of [[0, '0 ns'], [999, '999 ns'], [999_600, '1 ms'], [1500, '1.5 µs'], [56_869_817, '56.9 ms'], [90e9, '90 s'], [194413386629, '3.24 min'], [18200712883185, '5.06 h'], [999.4e6, '999 ms']])
+		assert.equal(duration(ns).replace('\u202f', ' '), text);
 	console.log(`ok: ${info.streams.length} streams, ${symptoms.length} critical paths`);
 } finally {
 	rmSync(folder, { recursive: true });

@@ -49,6 +49,7 @@ function snapshot(corpus) {
 async function answersAreThoseOfTheCommands({ result }) {
 	const routes = {
 		info: ['info', 'corpus', '--json'],
+		'findings?page-data': ['mine', 'corpus', '--json', '--findings', '--page-data'],
 		mine: ['mine', 'corpus', '--json', '--kind=wait'],
 		'mine-run?top=3': ['mine', 'corpus', '--json', '--kind=run', '--top=3'],
 		scope: ['scope', 'corpus', '--json'],
@@ -238,7 +239,7 @@ async function theOverviewIsReadyEarly() {
 	try {
 		for (let i = 0; i < 600 && childrenOf(server.pid).length; i++)
 			await sleep(100);
-		for (const path of ['info?brief', 'mine?page-data', 'mine-run?page-data'])
+		for (const path of ['info?brief', 'findings?page-data', 'mine?page-data'])
 			assert.equal((await get(`api/${path}`)).status, 200, `${path} was not begun with the server`);
 	} finally {
 		await end();
@@ -286,7 +287,7 @@ function agentsChangeNothing() {
 		else
 			run('latency', 'large', '-q');
 		const before = snapshot('large');
-		const names = ['info', 'mine', 'mine-run', 'scope', 'latency', 'diff', 'explain', 'coverage'];
+		const names = ['info', 'findings', 'mine', 'mine-run', 'scope', 'latency', 'diff', 'explain', 'coverage'];
 		const { stdout, status } = byAgents(names.map(callOf).join(''));
 
 		assert.equal(status, 0);
@@ -326,13 +327,17 @@ async function agentsCanAsk() {
 	const { tools } = await client.listTools();
 	const names = tools.map(({ name }) => name);
 
-	for (const name of ['info', 'mine', 'scope', 'latency', 'diff', 'explain', 'coverage'])
+	for (const name of ['info', 'mine', 'scope', 'latency', 'diff', 'explain', 'coverage', 'query'])
 		assert.ok(names.includes(name), `no tool ${name}`);
 	assert.ok(tools.every(({ annotations }) => annotations.readOnlyHint));
 	const text = (answer) => answer.content[0].text;
 	const mined = await client.callTool({ name: 'mine', arguments: { top: 2 } });
 
 	assert.equal(text(mined), run('mine', join(folder, 'corpus'), '--kind=wait', '--top=2'));
+	const sql = 'SELECT kind, sum(n) FROM sums GROUP BY kind';
+	const counted = await client.callTool({ name: 'query', arguments: { sql } });
+
+	assert.equal(text(counted), run('query', join(folder, 'corpus'), sql));
 	const json = await client.callTool({ name: 'info', arguments: { format: 'json', stream: JSON.parse(run('info', 'corpus', '--json')).streams[0].id } });
 
 	assert.equal(JSON.parse(text(json)).streams.length, 1);

@@ -4,7 +4,7 @@
 //
 // A timeline of a million events, and the first view of a corpus of a thousand streams, from a file and from a
 // server.
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { check, folder, main, open, run, section, serve } from './browser.mjs';
@@ -69,6 +69,31 @@ async function lookAround(page, what) {
 	tell(`${what}: 95% of frames`, share(frames, 0.95), 'ms', 33);
 }
 
+// From a move of the pointer to the picture of what is under it, in ms of CPU time and of a clock.
+async function hoverAround(page, what) {
+	const box = await page.locator('canvas.time-line').boundingBox();
+	const cpu = await cpuMeter(page);
+	const before = await cpu();
+	const moves = await page.evaluate(async ({ width, height }) => {
+		const canvas = document.querySelector('canvas.time-line');
+		const { x, y } = canvas.getBoundingClientRect();
+		const took = [];
+
+		for (let i = 0; i < 200; i++) {
+			const place = { clientX: x + 200 + ((i * 37) % (width - 220)), clientY: y + 40 + ((i * 11) % (height - 60)), bubbles: true, pointerType: 'mouse' };
+			const begin = performance.now();
+
+			canvas.dispatchEvent(new PointerEvent('pointermove', place));
+			await new Promise((done) => setTimeout(done)); // what is shown is drawn in a task of its own
+			took.push(performance.now() - begin);
+		}
+		return took.sort((a, b) => a - b);
+	}, box);
+
+	tell(`${what}: CPU time of a move of the pointer`, ((await cpu()) - before) / moves.length, 'ms');
+	tell(`${what}: 95% of moves`, share(moves, 0.95), 'ms', 16);
+}
+
 async function timed(work) {
 	const begin = performance.now();
 	const result = await work();
@@ -95,15 +120,15 @@ async function firstView(what, place) {
 	let cpu;
 	const page = await open(place, 1400, 'light', async (empty) => {
 		cpu = await cpuMeter(empty);
-		await empty.addInitScript(noteDrawings, { sentence: 'main .help', clusters: '.top-list li', streams: 'table[aria-label=Streams]' });
+		await empty.addInitScript(noteDrawings, { sentence: 'main .help', findings: '.finding', streams: 'table[aria-label=Streams]' });
 	});
 	const work = await cpu();
 
-	await page.waitForFunction(() => window.drawn.clusters && window.drawn.streams, undefined, { timeout: 180_000 });
+	await page.waitForFunction(() => window.drawn.findings && window.drawn.streams, undefined, { timeout: 180_000 });
 	const drawn = await page.evaluate(() => window.drawn);
 
 	tell(what, drawn.sentence, 'ms', 1000);
-	tell(`${what}, with the costliest clusters`, drawn.clusters, 'ms');
+	tell(`${what}, with its findings`, drawn.findings, 'ms');
 	tell(`${what}, with its streams`, drawn.streams, 'ms');
 	tell(`${what}, CPU time of the page until then`, work, 'ms');
 	return page;
@@ -124,17 +149,45 @@ async function aMillionEvents() {
 	tell('report of a million events', statSync(join(folder, 'million.html')).size / 1e6, 'MB');
 	const page = await firstView('its first view', 'million.html');
 
-	tell('its time line opens', await openStream(page), 'ms');
-	await lookAround(page, 'time line of a million events');
+	tell('its timeline opens', await openStream(page), 'ms');
+	await lookAround(page, 'timeline of a million events');
+	await hoverAround(page, 'timeline of a million events');
 	await page.close();
 	await serve('million', async (address) => {
 		const served = await open(address, 1400);
 
-		tell('its time line opens from a server', await openStream(served), 'ms');
+		tell('its timeline opens from a server', await openStream(served), 'ms');
 		await served.close();
 	});
 }
 
+
+// Processes of ten threads that run, wait for locks and are preempted.
+async function aThousandThreads() {
+	const lines = [{ stream: 'threads', host: 'h' }];
+
+	for (let tid = 1; tid <= 1000; tid++) {
+		const pid = tid - (tid % 10) + 1;
+
+		lines.push({ type: 'thread', pid, tid, name: `worker ${tid % 7}` });
+		for (let i = 0; i < 100; i++) {
+			const t = i * 10_000_000 + (tid % 100) * 70_000;
+
+			lines.push({ type: 'run', t, cost: 1_000_000, pid, tid, cpu: tid % 8, stack: ['app!main', `app!step_${tid % 13}`] },
+				{ type: 'wait', t: t + 1_000_000, cost: 4_000_000, delay: 500_000, pid, tid, cpu: tid % 8, waker: 1 + ((tid + 1) % 1000), object: `lock:${tid % 5}`, stack: ['app!main', 'app!lock'] },
+				{ type: 'call', name: 'preempt', t: t + 7_000_000, delay: 1_000_000, pid, tid, cpu: tid % 8, stack: ['app!main'] });
+		}
+	}
+	writeFileSync(join(folder, 'threads.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n') + '\n');
+	run('import', '-q', 'threads.jsonl', '-o', 'threads');
+	run('report', '-q', 'threads', '-o', 'threads.html');
+	const page = await open('threads.html', 1400);
+
+	tell('the timeline of a thousand threads opens', await openStream(page), 'ms', 2000);
+	await lookAround(page, 'timeline of a thousand threads');
+	await hoverAround(page, 'timeline of a thousand threads');
+	await page.close();
+}
 
 async function aThousandStreams() {
 	run('synth', '-q', '-o', 'thousand', '--streams', '1000', '--events', '200');
@@ -149,5 +202,6 @@ async function aThousandStreams() {
 
 await main(async () => {
 	await section('a stream of a million events', aMillionEvents);
+	await section('a stream of a thousand threads', aThousandThreads);
 	await section('a corpus of a thousand streams', aThousandStreams);
 });

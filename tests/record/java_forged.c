@@ -83,6 +83,8 @@ static struct row rows[] = {
 	OFFSET("Method", "_constMethod", 8),
 	OFFSET("ConstMethod", "_constants", 8),
 	OFFSET("ConstMethod", "_name_index", 34),
+	OFFSET("ConstMethod", "_code_size", 40),
+	OFFSET("ConstMethod", "_flags", 44),
 	OFFSET("ConstantPool", "_pool_holder", 24),
 	OFFSET("ConstantPool", "_source_file_name_index", 54),
 	OFFSET("ConstantPool", "_length", 60),
@@ -93,11 +95,8 @@ static struct row rows[] = {
 };
 
 static struct size sizes[] = {
-	{ "HeapBlock", "", { 0 }, 16 },
-	{ "InterpreterCodelet", "", { 0 }, 16 },
-	{ "ConstantPool", "", { 0 }, 72 },
-	{ "PcDesc", "", { 0 }, 16 },
-	{ 0 },
+	{ "HeapBlock", "", { 0 }, 16 }, { "InterpreterCodelet", "", { 0 }, 16 }, { "ConstantPool", "", { 0 }, 72 },
+	{ "PcDesc", "", { 0 }, 16 },    { "ConstMethod", "", { 0 }, 56 },        { 0 },
 };
 
 PUBLIC struct row *gHotSpotVMStructs = rows;

@@ -23,9 +23,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Instructions of a program, and of all together; the kernel gives up at a million each. Linux 6.1 looks at a fifth more than later ones. */
-#define MAX_OF_ONE 250000
-#define MAX_OF_ALL 600000
+/*
+ * Instructions of a program, and of all together; the kernel gives up at a million each. Linux 6.1 recognises fewer states that it has
+ * seen: it looks at 326,000 of the largest program, later ones at less than 250,000.
+ */
+#define MAX_OF_ONE       250000
+#define MAX_OF_ONE_OLDER 400000
+#define MAX_OF_ALL       600000
+#define MAX_OF_ALL_OLDER 900000
 
 #define LOG_BYTES  65536
 #define STATISTICS 4 /* the kernel's log has these alone */
@@ -61,6 +66,7 @@ static unsigned long assert_quickly_verified(struct recorder *programs, const st
 {
 	char(*logs)[LOG_BYTES] = calloc(PROGRAMS, LOG_BYTES);
 	struct bpf_program *program;
+	const int is_older = !lode_kernel_features().can_cast;
 	unsigned long all = 0, one;
 	unsigned count = 0;
 
@@ -72,12 +78,12 @@ static unsigned long assert_quickly_verified(struct recorder *programs, const st
 		if (!bpf_program__autoload(program))
 			continue;
 		assert_true(one > 0);
-		if (one > MAX_OF_ONE)
+		if (one > (is_older ? MAX_OF_ONE_OLDER : MAX_OF_ONE))
 			fail_msg("%s: the verifier looks at %lu instructions", bpf_program__name(program), one);
 		all += one;
 	}
 	printf("%lu instructions\n", all);
-	assert_true(all <= MAX_OF_ALL);
+	assert_true(all <= (is_older ? MAX_OF_ALL_OLDER : MAX_OF_ALL));
 	recorder__destroy(programs);
 	free(logs);
 	return all;

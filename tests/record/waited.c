@@ -559,7 +559,7 @@ static void run_others(int rounds)
 	locked = open(path, O_RDWR | O_CREAT, 0600);
 	in = open(path, O_RDWR);
 	must(locked >= 0 && in >= 0, path);
-	snprintf(object, sizeof(object), "file:%s", path);
+	snprintf(object, sizeof(object), "lock:on %s", path);
 	run(&flocked, rounds);
 	child.hold = make_child; /* a child of the process, whichever thread makes it */
 	snprintf(object, sizeof(object), "child:waited-child");

@@ -115,7 +115,7 @@ static void count_waits(struct lode_recorder *recorder, uint64_t ns)
 
 static int has_slots(const struct lode_recorder *recorder)
 {
-	return recorder->slot.single > LODE_SLOT_UNIT;
+	return recorder->slot.factor > LODE_SLOT_UNIT;
 }
 
 /* Lets time pass, in which the recorder does what it was told. */
@@ -173,8 +173,8 @@ int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slo
 	int was_attached = recorder->is_attached;
 
 	recorder->calls++;
-	recorder->slot_changes += slot->number != recorder->slot.number;
-	recorder->is_attached = 0; /* nothing is recorded during the call */
+	recorder->slot_changes += !recorder->asked_at; /* not the same one again, which waits for programs */
+	recorder->is_attached = 0;                     /* nothing is recorded during the call */
 	recorder->slot = *slot;
 	if (recorder->wants_long_waits && has_slots(recorder) && slot->on)
 		recorder->tracks_long_waits = 1;

@@ -345,19 +345,20 @@ static void long_waits_are_thinned_where_there_are_too_many(void **state)
 	}
 }
 
-/* Where context switches are not seen at all times, and as long as that takes no more than a third of the budget. */
-static void long_waits_are_certain_where_the_budget_has_room(void **state)
+/* Where context switches are not seen at all times, and as long as that takes no more than `most` of the budget. */
+static void try_long_waits(int are_first, double most)
 {
 	static const struct load busy[] = { { 250000, 30000 }, { 500, 3000000 } }, quiet[] = { { 500, 3000000 } };
 	struct machine machine;
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
-		/* At 139 ns each: 0.3 and 0.4 of the budget. */
-		double fits = 0.3 * shares[i] * CPUS / 139e-9, too_many = 0.4 * shares[i] * CPUS / 139e-9;
+		/* At 139 ns each: somewhat less than that, and somewhat more. */
+		double fits = (most - 0.05) * shares[i] * CPUS / 139e-9,
+		       too_many = (most + 0.05) * shares[i] * CPUS / 139e-9;
 		unsigned steps = 0;
 
 		start(&machine, shares[i]);
+		machine.budget.goal.puts_long_waits_first = are_first;
 		machine.wakings = fits;
 		run_for(&machine, 3, busy, 2);
 		for (int step = 0; step < 40; step++) {
@@ -384,6 +385,19 @@ static void long_waits_are_certain_where_the_budget_has_room(void **state)
 		assert_int_equal(machine.budget.decision.slots.chosen, LODE_SLOTS_ALL);
 		assert_false(machine.budget.decision.tracks_long_waits);
 	}
+}
+
+static void long_waits_are_certain_where_the_budget_has_room(void **state)
+{
+	(void)state;
+	try_long_waits(0, 0.35);
+}
+
+/* Where symptoms are looked for that are long themselves, a wait of theirs explains more than many short ones. */
+static void long_waits_may_take_most_of_the_budget(void **state)
+{
+	(void)state;
+	try_long_waits(1, 0.75);
 }
 
 /* Where it did not fit and there is less to look at now, that is not left to the next try, which comes after minutes. */
@@ -673,6 +687,7 @@ int main(void)
 		cmocka_unit_test(what_must_see_every_switch_stays_attached),
 		cmocka_unit_test(long_waits_are_thinned_where_there_are_too_many),
 		cmocka_unit_test(long_waits_are_certain_where_the_budget_has_room),
+		cmocka_unit_test(long_waits_may_take_most_of_the_budget),
 		cmocka_unit_test(long_waits_are_certain_soon_after_the_load_shrinks),
 		cmocka_unit_test(long_waits_are_certain_on_request),
 		cmocka_unit_test(programs_stay_attached_where_the_kernel_takes_its_time),

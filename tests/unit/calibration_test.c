@@ -208,22 +208,26 @@ static void calibrated_recordings_agree_with_totals_and_with_the_whole(void **st
 	small_end(&small);
 }
 
-/* Weights after calibration of `count` equal waits of weight 4, in as many moments, by totals of so many times their time. */
-static uint32_t weights_of(size_t count, double times, int known)
+/*
+ * Weights after calibration of `count` waits of `cost` and weight 4, in as many moments, by totals of so many times their time; with
+ * a string that may be the name of a slot.
+ */
+static uint32_t weights_of(size_t count, double times, int known, uint64_t cost, const char *string)
 {
 	struct lode_calibration calibration;
 	struct small_stream small;
 	uint32_t preempt, sum = 0;
 
 	begin(&small, &preempt);
+	lode_strings_add(&small.dictionary.frames.strings, string, strlen(string));
 	if (known)
 		small.stream.threads[0].totals =
-			(struct lode_thread_totals){ .waits = 1,
-						     .waited_ns = (uint64_t)(times * 4000 * (double)count) };
+			(struct lode_thread_totals){ .waits = 4 * count,
+						     .waited_ns = (uint64_t)(times * 4 * (double)(cost * count)) };
 	assert_int_equal(lode_calibration_init(&calibration, &small.stream), 0);
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < count; i++) {
-			struct lode_event event = { .t = i * LODE_CALIBRATION_MOMENT_NS, .cost = 1000, .weight = 4 };
+			struct lode_event event = { .t = i * LODE_CALIBRATION_MOMENT_NS, .cost = cost, .weight = 4 };
 
 			if (!pass)
 				lode_calibration_see(&calibration, LODE_WAIT, &event);
@@ -241,14 +245,24 @@ static uint32_t weights_of(size_t count, double times, int known)
 static void where_little_is_known_weights_stay(void **state)
 {
 	(void)state;
-	assert_int_equal(weights_of(LODE_CALIBRATION_MIN_EVENTS - 1, 1.5, 1),
+	assert_int_equal(weights_of(LODE_CALIBRATION_MIN_EVENTS - 1, 1.5, 1, 1000, "none"),
 			 4 * (LODE_CALIBRATION_MIN_EVENTS - 1));
-	assert_int_equal(weights_of(1000, 1.5, 1), 6000);
-	assert_int_equal(weights_of(1000, 0.75, 1), 3000);
-	assert_int_equal(weights_of(1000, 2.5, 1), 4000);
-	assert_int_equal(weights_of(1000, 0.3, 1), 4000);
-	assert_int_equal(weights_of(1000, 1.5, 0), 4000);
-	assert_int_equal(weights_of(0, 1.5, 1), 0);
+	assert_int_equal(weights_of(1000, 1.5, 1, 1000, "none"), 6000);
+	assert_int_equal(weights_of(1000, 0.75, 1, 1000, "none"), 3000);
+	assert_int_equal(weights_of(1000, 2.5, 1, 1000, "none"), 4000);
+	assert_int_equal(weights_of(1000, 0.3, 1, 1000, "none"), 4000);
+	assert_int_equal(weights_of(1000, 1.5, 0, 1000, "none"), 4000);
+	assert_int_equal(weights_of(0, 1.5, 1, 1000, "none"), 0);
+}
+
+static void short_waits_keep_their_weights_in_slots(void **state)
+{
+	uint64_t least = LODE_CALIBRATION_MIN_WAIT_NS;
+
+	(void)state;
+	assert_int_equal(weights_of(1000, 0.75, 1, least, "slot 7/64 a"), 4000);
+	assert_int_equal(weights_of(1000, 0.75, 1, 2 * least, "slot 7/64 a"), 3000);
+	assert_int_equal(weights_of(1000, 0.75, 1, least, "none"), 3000);
 }
 
 static void what_was_certain_and_what_is_no_wait_stays(void **state)
@@ -287,6 +301,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calibrated_recordings_agree_with_totals_and_with_the_whole),
 		cmocka_unit_test(where_little_is_known_weights_stay),
+		cmocka_unit_test(short_waits_keep_their_weights_in_slots),
 		cmocka_unit_test(what_was_certain_and_what_is_no_wait_stays),
 	};
 

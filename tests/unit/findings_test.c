@@ -1,13 +1,13 @@
 /*
- * Chains of critical paths against a slow search for the waits around each part, findings by hand, and that
- * findings are disjoint and add up to all time.
+ * Chains of critical paths against a slow search for the waits around each part, waits that are followed without symptoms
+ * against the paths of each, and that findings are disjoint and add up to all time.
  */
 #include "random_corpus.h"
 #include "small_stream.h"
 
-#include "mine/findings.h"
+#include "mine/finding_streams.h"
 #include "result/finding_words.h"
-#include "scope/area_chains.h"
+#include "scope/area_walks.h"
 
 #include <stdlib.h>
 
@@ -85,6 +85,46 @@ static void key_of_part(const struct lode_stream *stream, const struct lode_part
 			  events->stack[part->event], lode_part_is_ready(stream, part));
 }
 
+/* Where a part is seen, by a slow search: in the first wait that was stepped into and covers it, or in itself. */
+static int is_seen_at(const struct lode_stream *stream, const struct lode_part *part,
+		      const struct lode_parts *stepped, const struct lode_chain_row *row)
+{
+	const struct lode_events *events = &stream->events[part->type];
+	uint32_t event = part->event;
+
+	for (size_t i = stepped->count; i-- > 0 && !lode_part_is_ready(stream, part);) {
+		const struct lode_part *wait = &stepped->items[i];
+
+		if (wait->t <= part->t && part->t < wait->t + wait->cost) {
+			events = &stream->events[LODE_WAIT];
+			event = wait->event;
+		}
+	}
+	return row->longest == part->cost && row->longest_t == events->t[event] &&
+	       row->longest_tid == stream->threads[events->thread[event]].tid;
+}
+
+/* Of each row the longest part is one of the path, seen where it should be; the longest of all is some row's. */
+static void check_longest(const struct small_stream *small, const struct lode_parts *parts,
+			  const struct lode_parts *stepped, const struct lode_chains *chains)
+{
+	uint64_t longest_part = 0, longest_row = 0;
+
+	for (size_t i = 0; i < parts->count; i++)
+		longest_part = parts->items[i].cost > longest_part ? parts->items[i].cost : longest_part;
+	for (size_t i = 0; i < chains->row_count; i++) {
+		const struct lode_chain_row *row = &chains->rows[i];
+		size_t k = 0;
+
+		while (k < parts->count && !is_seen_at(&small->stream, &parts->items[k], stepped, row))
+			k++;
+		assert_true(k < parts->count);
+		assert_true(row->longest <= row->cost && row->cost <= row->longest * row->events);
+		longest_row = row->longest > longest_row ? row->longest : longest_row;
+	}
+	assert_int_equal(longest_row, longest_part);
+}
+
 static int want_all(void *context, const struct lode_part *part)
 {
 	(void)context;
@@ -132,6 +172,7 @@ static void compare_path(struct small_stream *small, const struct lode_idle_stac
 	assert_int_equal(slow->count, fast->count);
 	for (size_t i = 0; i < slow->count; i++)
 		assert_int_equal(slow->costs[i], tally_cost(fast, &slow->keys[i]));
+	check_longest(small, &parts, &stepped, &chains);
 	lode_buffer_release(&key);
 	lode_area_chains_release(&maker);
 	lode_chains_release(&chains);
@@ -143,14 +184,14 @@ static void compare_path(struct small_stream *small, const struct lode_idle_stac
 	tally_release(fast);
 }
 
-static void chains_are_the_waits_around_each_part(void **state)
+/* Looks at as many random streams. */
+static void for_random_streams(uint64_t seed, int rounds,
+			       void (*look)(struct small_stream *small, const struct lode_idle_stacks *idle))
 {
 	struct lode_idle_rules *rules;
-	uint64_t seed = 11;
 
-	(void)state;
 	assert_int_equal(lode_idle_rules_load(&rules, NULL, NULL), 0);
-	for (int round = 0; round < 300; round++) {
+	for (int round = 0; round < rounds; round++) {
 		struct small_stream small;
 		struct lode_idle_stacks *idle;
 
@@ -158,15 +199,257 @@ static void chains_are_the_waits_around_each_part(void **state)
 		small_random(&small, &seed, 40, 40);
 		name_threads(&small);
 		assert_int_equal(lode_idle_stacks_make(&idle, rules, &small.dictionary, NULL), 0);
-		for (uint32_t thread = 0; thread < small.stream.thread_count; thread++)
-			compare_path(&small, idle, &(struct lode_symptom){ .thread = thread, .t0 = 0, .t1 = 60 });
+		look(&small, idle);
 		lode_idle_stacks_free(idle);
 		small_end(&small);
 	}
 	lode_idle_rules_free(rules);
 }
 
+static void compare_paths(struct small_stream *small, const struct lode_idle_stacks *idle)
+{
+	for (uint32_t thread = 0; thread < small->stream.thread_count; thread++)
+		compare_path(small, idle, &(struct lode_symptom){ .thread = thread, .t0 = 0, .t1 = 60 });
+}
+
+static void chains_are_the_waits_around_each_part(void **state)
+{
+	(void)state;
+	for_random_streams(11, 300, compare_paths);
+}
+
+/* ---- waits that are followed ---- */
+
+/* What chains are made with. */
+struct making {
+	struct lode_scope_index *index;
+	struct lode_wait_kinds *kinds;
+	struct lode_area_chains maker;
+	struct lode_chains chains;
+};
+
+static void making_begin(struct making *making, struct small_stream *small, const struct lode_idle_stacks *idle)
+{
+	memset(making, 0, sizeof(*making));
+	assert_int_equal(lode_scope_index_make(&making->index, &small->stream, NULL), 0);
+	assert_int_equal(lode_wait_kinds_make(&making->kinds, &small->stream, idle, NULL), 0);
+	assert_int_equal(lode_area_chains_make(&making->maker, &small->stream, idle, making->kinds, &making->chains),
+			 0);
+}
+
+static void making_end(struct making *making)
+{
+	lode_area_chains_release(&making->maker);
+	lode_chains_release(&making->chains);
+	lode_wait_kinds_free(making->kinds);
+	lode_scope_index_free(making->index);
+}
+
+/* Follows all waits. Returns how many were. */
+static uint64_t follow_all(struct making *making, const struct lode_events *waits)
+{
+	struct lode_area_walks walks;
+	uint64_t total = 0, followed;
+
+	for (size_t i = 0; i < waits->count; i++)
+		total += lode_events_cost(waits, i);
+	lode_area_walks_begin(&walks, &making->maker, making->index, total);
+	for (size_t i = 0; i < waits->count; i++)
+		assert_int_equal(lode_area_walks_add(&walks, i), 0);
+	assert_int_equal(lode_area_walks_end(&walks), 0);
+	followed = walks.followed;
+	lode_area_walks_release(&walks);
+	return followed;
+}
+
+/* Where one wait's time went, from its own path; what that does not know is the wait's. */
+static void tally_wait(struct making *making, struct small_stream *small, size_t i, struct tally *tally)
+{
+	const struct lode_events *waits = &small->stream.events[LODE_WAIT];
+	struct lode_symptom wait = { .thread = waits->thread[i],
+				     .t0 = waits->t[i],
+				     .t1 = waits->t[i] + waits->cost[i] };
+	uint32_t name = small->stream.threads[wait.thread].name;
+	struct lode_parts parts = { 0 }, stepped = { 0 };
+	struct lode_buffer key = { 0 };
+	uint64_t unknown, rest = waits->cost[i];
+
+	assert_int_equal(lode_critical_path(making->index, &wait, &parts, &stepped, &unknown, NULL), 0);
+	for (size_t k = 0; k < parts.count; k++) {
+		key_of_part(&small->stream, &parts.items[k], &stepped, &key);
+		tally_add(tally, &key, parts.items[k].cost);
+		rest -= parts.items[k].cost;
+	}
+	assert_int_equal(rest, unknown);
+	lode_buffer_clear(&key);
+	lode_buffer_print(&key, "%u stack %u state 0", name, waits->stack[i]);
+	tally_add(tally, &key, rest);
+	lode_buffer_clear(&key);
+	lode_buffer_print(&key, "%u stack %u state 1", name, waits->stack[i]);
+	tally_add(tally, &key, waits->delay ? waits->delay[i] : 0);
+	lode_buffer_release(&key);
+	lode_parts_release(&parts);
+	lode_parts_release(&stepped);
+}
+
+/* Random streams are so short that every wait is worth a walk. */
+static void compare_walks(struct small_stream *small, const struct lode_idle_stacks *idle)
+{
+	const struct lode_events *waits = &small->stream.events[LODE_WAIT];
+	struct tally *slow = calloc(1, sizeof(*slow)), *fast = calloc(1, sizeof(*fast));
+	struct lode_buffer key = { 0 };
+	struct making making;
+	uint64_t with_time = 0;
+
+	making_begin(&making, small, idle);
+	for (size_t i = 0; i < waits->count; i++) {
+		tally_wait(&making, small, i, slow);
+		with_time += waits->cost[i] != 0;
+	}
+	assert_int_equal(follow_all(&making, waits), with_time);
+	for (size_t i = 0; i < making.chains.row_count; i++) {
+		key_of_row(&making.chains, &making.chains.rows[i], &key);
+		tally_add(fast, &key, making.chains.rows[i].cost);
+	}
+	for (size_t i = 0; i < slow->count; i++)
+		assert_int_equal(slow->costs[i], tally_cost(fast, &slow->keys[i]));
+	for (size_t i = 0; i < fast->count; i++)
+		assert_int_equal(fast->costs[i], tally_cost(slow, &fast->keys[i]));
+	making_end(&making);
+	lode_buffer_release(&key);
+	tally_release(slow);
+	tally_release(fast);
+}
+
+static void waits_are_followed_to_where_their_time_went(void **state)
+{
+	(void)state;
+	for_random_streams(12, 500, compare_walks);
+}
+
+#define MANY_WAITS 100000
+
+/* Thread 1 waits for 2, which runs for a part of that time, 3 of 10 on average, and sleeps for the rest. Returns how long it runs. */
+static uint64_t add_many(struct small_stream *small)
+{
+	uint64_t seed = 5, runs = 0;
+
+	for (uint64_t i = 0, t = 0; i < MANY_WAITS; i++, t += 10000) {
+		uint64_t cost = 1000 + random_below(&seed, 5000), run = random_below(&seed, 1 + cost * 6 / 10);
+
+		small_event(small, LODE_WAIT, 1, t, cost, 0, 2, "app!main;app!ask");
+		small_event(small, LODE_RUN, 2, t, run, 0, LODE_NONE, "app!work;app!think");
+		small_event(small, LODE_WAIT, 2, t + run, cost - run, 0, LODE_NONE, "app!work;app!nap");
+		runs += run;
+	}
+	assert_int_equal(lode_stream_sort(&small->stream), 0);
+	return runs;
+}
+
+/* Far more waits of a kind than there are shares: not all are followed, and they count nearly as if they were. */
+static void equal_waits_count_like_those_that_are_followed(void **state)
+{
+	struct lode_idle_rules *rules;
+	struct lode_idle_stacks *idle;
+	struct small_stream small;
+	struct making making;
+	uint64_t runs, found = 0, all = 0, rows = 0, followed;
+
+	(void)state;
+	small_begin(&small);
+	runs = add_many(&small);
+	name_threads(&small);
+	assert_int_equal(lode_idle_rules_load(&rules, NULL, NULL), 0);
+	assert_int_equal(lode_idle_stacks_make(&idle, rules, &small.dictionary, NULL), 0);
+	making_begin(&making, &small, idle);
+	followed = follow_all(&making, &small.stream.events[LODE_WAIT]);
+	assert_in_range(followed, 2, 2 * LODE_WALK_SHARES);
+	for (size_t i = 0; i < small.stream.events[LODE_WAIT].count; i++)
+		all += small.stream.events[LODE_WAIT].cost[i];
+	for (size_t i = 0; i < making.chains.row_count; i++) {
+		const struct lode_chain_row *row = &making.chains.rows[i];
+		const struct lode_chain_link *last = &making.chains.links[row->chain];
+
+		rows += row->cost;
+		found += last->state == LODE_STATE_RUNNING && last->before != LODE_NONE ? row->cost : 0;
+		assert_true(row->longest <= row->cost && row->longest <= 6000);
+	}
+	assert_int_equal(rows, all);
+	assert_true(found > runs - runs / 100 && found < runs + runs / 100);
+	making_end(&making);
+	lode_idle_stacks_free(idle);
+	lode_idle_rules_free(rules);
+	small_end(&small);
+}
+
 /* ---- findings of corpora ---- */
+
+/* What of a finding is in one stream and symptom, row by row; `longest`: the longest part. */
+static uint64_t cost_in(const struct lode_findings *findings, const struct lode_finding *finding, uint32_t stream,
+			uint32_t symptom, uint64_t *longest)
+{
+	uint64_t cost = 0;
+
+	*longest = 0;
+	for (size_t i = 0; i < finding->row_count; i++) {
+		const struct lode_chain_row *row = &findings->rows[finding->first_row + i];
+
+		if (row->stream != stream || row->symptom != symptom)
+			continue;
+		cost += row->cost;
+		*longest = row->longest > *longest ? row->longest : *longest;
+	}
+	return cost;
+}
+
+/* The slowest example of a stream: no symptom has more of the finding, and its longest part is where it says. */
+static void check_slowest(const struct lode_findings *findings, const struct lode_finding *finding,
+			  const struct lode_finding_stream *slowest)
+{
+	int found = 0;
+
+	for (size_t i = 0; i < finding->row_count; i++) {
+		const struct lode_chain_row *row = &findings->rows[finding->first_row + i];
+		uint64_t longest, cost, slow;
+
+		if (row->stream != slowest->stream)
+			continue;
+		cost = cost_in(findings, finding, row->stream, row->symptom, &longest);
+		slow = findings->symptoms ? cost : longest;
+		assert_true(slow <= slowest->slowest);
+		found |= slow == slowest->slowest && row->longest == longest && row->longest_t == slowest->t &&
+			 row->longest_tid == slowest->tid;
+	}
+	assert_true(found);
+}
+
+static void check_streams(const struct lode_findings *findings, const struct lode_finding *finding)
+{
+	struct lode_finding_streams streams;
+	uint64_t cost = 0, events = 0, previous = UINT64_MAX;
+	size_t places[2], count;
+
+	assert_int_equal(lode_finding_streams_make(&streams, findings, finding), 0);
+	assert_int_equal(streams.count, finding->streams);
+	assert_int_equal(streams.shares.count, finding->streams);
+	for (size_t i = 0; i < streams.count; i++) {
+		assert_int_equal(streams.shares.items[i].stream, streams.slowest[i].stream);
+		cost += streams.shares.items[i].cost;
+		events += streams.shares.items[i].events;
+		check_slowest(findings, finding, &streams.slowest[i]);
+	}
+	assert_int_equal(cost, finding->cost);
+	assert_int_equal(events, finding->events);
+	count = lode_finding_streams_slowest(&streams, 2, places);
+	assert_int_equal(count, streams.count < 2 ? streams.count : 2);
+	for (size_t i = 0; i < count; i++) {
+		assert_true(streams.slowest[places[i]].slowest <= previous);
+		previous = streams.slowest[places[i]].slowest;
+	}
+	for (size_t i = 0; count == 2 && i < streams.count; i++)
+		assert_true(i == places[0] || streams.slowest[i].slowest <= previous);
+	lode_finding_streams_release(&streams);
+}
 
 static void add_up(const struct lode_area *area, const struct lode_idle_rules *rules, double least)
 {
@@ -189,6 +472,8 @@ static void add_up(const struct lode_area *area, const struct lode_idle_rules *r
 		for (size_t k = 0; k < i; k++)
 			assert_string_not_equal(findings.items[k].id, finding->id);
 	}
+	for (size_t i = 0; i < findings.count; i++)
+		check_streams(&findings, &findings.items[i]);
 	assert_int_equal(listed, findings.explained);
 	assert_int_equal(listed + findings.small, rows);
 	assert_true(rows <= findings.total);
@@ -226,6 +511,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chains_are_the_waits_around_each_part),
+		cmocka_unit_test(waits_are_followed_to_where_their_time_went),
+		cmocka_unit_test(equal_waits_count_like_those_that_are_followed),
 		cmocka_unit_test_setup_teardown(findings_are_disjoint_and_add_up, set_up, tear_down),
 	};
 

@@ -62,6 +62,7 @@ static void what_is_packed_is_unpacked(void **state)
 					      .cpu = (uint16_t)some_number(&random),
 					      .type = (uint8_t)(1 + i % 5),
 					      .flags = i & 3,
+					      .context = i % 3 ? 0 : (uint32_t)some_number(&random),
 					      .object = some_object(&random) },
 				   back;
 		struct lode_pack_references references = {
@@ -186,7 +187,8 @@ struct world {
 	size_t capacity;
 	size_t dropped; /* of those, from the start */
 	uint64_t early;
-	int failed; /* memory ran out */
+	uint32_t contexts; /* that were sent, and the number of the last one; 0: none ever is */
+	int failed;        /* memory ran out */
 };
 
 static uint64_t chance(struct world *world, uint64_t of)
@@ -244,6 +246,30 @@ static void report_record(struct world *world, const struct lode_record *record,
 	world->reported[world->count++] = reported;
 }
 
+/* The text of a context follows from its number: every fifth is the same. Many are sent and never used. */
+static void fill_context(uint32_t number, struct lode_record_context *context)
+{
+	*context = (struct lode_record_context){ .number = number, .mark = LODE_RECORD_CONTEXT_MARK };
+	context->kind = LODE_CONTEXT_TEXT;
+	context->size = (uint32_t)snprintf((char *)context->bytes, sizeof(context->bytes), "select %u from t",
+					   number % 5 ? number : 0);
+}
+
+/* A context as the recorder names one: a new one, which is sent first, or an old one; or none. */
+static uint32_t some_context(struct world *world)
+{
+	struct lode_record_context context;
+
+	if (!chance(world, 3) || !world->contexts)
+		return 0;
+	if (chance(world, 2))
+		return world->contexts - (uint32_t)chance(world, world->contexts < 100 ? world->contexts : 100);
+	fill_context(++world->contexts, &context);
+	if (world->sink.named_context(world->sink.context, &context) < 0)
+		world->failed = 1;
+	return context.number;
+}
+
 static void report_event(struct world *world)
 {
 	size_t thread = chance(world, THREADS);
@@ -257,6 +283,7 @@ static void report_event(struct world *world)
 		return;
 	record.user = some_stack(world);
 	record.kernel = some_stack(world);
+	record.context = some_context(world);
 	report_record(world, &record, thread);
 }
 
@@ -344,6 +371,8 @@ struct check {
 	size_t at; /* the next that is expected */
 	unsigned char known[STACKS + 1];
 	struct lode_processes *processes; /* to look at, too; NULL: not */
+	uint32_t *contexts;               /* numbers that were handed over */
+	size_t context_count;
 };
 
 static size_t number_of(uint64_t id)
@@ -364,6 +393,29 @@ static int check_stack(void *context, const struct lode_record_stack *stack)
 	fill_stack(stack->id, &expected);
 	assert_int_equal(stack->count, expected.count);
 	assert_memory_equal(stack->addresses, expected.addresses, stack->count * sizeof(uint64_t));
+	return 0;
+}
+
+static int check_context(void *context, const struct lode_record_context *named)
+{
+	struct lode_record_context expected;
+	struct check *check = context;
+
+	fill_context(named->number, &expected);
+	assert_memory_equal(named, &expected, sizeof(expected));
+	for (size_t i = 0; i < check->context_count; i++)
+		assert_int_not_equal(check->contexts[i], named->number);
+	check->contexts = realloc(check->contexts, (check->context_count + 1) * sizeof(*check->contexts));
+	assert_non_null(check->contexts);
+	check->contexts[check->context_count++] = named->number;
+	return 0;
+}
+
+static int knows_context(const struct check *check, uint32_t number)
+{
+	for (size_t i = check->context_count; i > 0; i--)
+		if (check->contexts[i - 1] == number)
+			return 1;
 	return 0;
 }
 
@@ -401,6 +453,7 @@ static int check_record(void *context, const struct lode_record *record)
 
 	assert_true(check->at <= check->world->count);
 	assert_memory_equal(record, &reported->record, sizeof(*record));
+	assert_true(!record->context || knows_context(check, record->context));
 	assert_true(!record->user || check->known[number_of(record->user)]);
 	assert_true(!record->kernel || check->known[number_of(record->kernel)]);
 	assert_true(!record->waker_user || check->known[number_of(record->waker_user)]);
@@ -414,11 +467,12 @@ static int check_record(void *context, const struct lode_record *record)
 static void check_all(struct world *world, int with_processes)
 {
 	struct check check = { .world = world, .at = world->dropped };
-	struct lode_recorder_sink sink = { &check, check_stack, check_change, check_record, NULL };
+	struct lode_recorder_sink sink = { &check, check_stack, check_change, check_record, check_context };
 
 	check.processes = with_processes ? lode_flight_processes(world->flight) : NULL;
 	assert_int_equal(lode_flight_replay(world->flight, 0, UINT64_MAX, &sink), 0);
 	assert_int_equal(check.at, world->count);
+	free(check.contexts);
 }
 
 static void add_held(struct world *world, struct lode_recorder_held *held)
@@ -510,6 +564,12 @@ static void what_is_kept_is_the_newest_that_fits(void **state)
 
 		begin(&world, seed, memory);
 		assert_false(world.failed);
+		if (seed == 3) {
+			struct lode_record_context first;
+
+			fill_context(++world.contexts, &first);
+			assert_int_equal(world.sink.named_context(world.sink.context, &first), 0);
+		}
 		for (int i = 0; i < 300; i++) {
 			read_once(&world, (int)chance(&world, 400) + 1, memory);
 			read_once(&world, 0, memory);

@@ -5,6 +5,7 @@
 #include "cmocka_all.h"
 #include "random_stream.h"
 
+#include "process/languages/hotspot_lines.h"
 #include "process/languages/hotspot_process.h"
 #include "process/languages/hotspot_scopes.h"
 #include "process/languages/language_words.h"
@@ -35,7 +36,13 @@ enum place {
 	CODE = 0x10000,  /* heap 0: compiled code */
 	STUBS = 0x40000, /* heap 1: the interpreter */
 	HEAP_BYTES = 0x10000,
+	LINED = 0x60000,       /* a Method with lines, */
+	LINED_CONST = 0x60100, /* and its ConstMethod */
 };
+
+#define CODE_AT   56 /* where bytecodes begin, from the ConstMethod on */
+#define CODE_SIZE 40 /* where their number is, */
+#define FLAGS_AT  44 /* and whether there are lines */
 
 #define SHIFT       7
 #define BLOB        (CODE + 16)
@@ -50,29 +57,50 @@ enum place {
 
 /* Any will do, as long as they fit. */
 static const uint32_t offsets[LODE_HOTSPOT_OFFSETS] = {
-	[LODE_HOTSPOT_ARRAY_LENGTH] = 0,        [LODE_HOTSPOT_ARRAY_DATA] = 8,
-	[LODE_HOTSPOT_HEAP_MEMORY] = 8,         [LODE_HOTSPOT_HEAP_SEGMAP] = 48,
-	[LODE_HOTSPOT_HEAP_SHIFT] = 88,         [LODE_HOTSPOT_SPACE_START] = 0,
-	[LODE_HOTSPOT_SPACE_END] = 8,           [LODE_HOTSPOT_SPACE_LOW] = 16,
-	[LODE_HOTSPOT_QUEUE_BUFFER] = 8,        [LODE_HOTSPOT_QUEUE_LIMIT] = 20,
-	[LODE_HOTSPOT_QUEUE_COUNT] = 32,        [LODE_HOTSPOT_CODELET_SIZE] = 8,
-	[LODE_HOTSPOT_CODELET_DESCRIPTION] = 0, [LODE_HOTSPOT_BLOB_NAME] = 96,
-	[LODE_HOTSPOT_BLOB_SIZE] = 12,          [LODE_HOTSPOT_BLOB_COMPLETE] = 20,
-	[LODE_HOTSPOT_BLOB_FRAME] = 28,         [LODE_HOTSPOT_BLOB_START] = 32,
-	[LODE_HOTSPOT_BLOB_END] = 40,           [LODE_HOTSPOT_BLOB_METHOD] = 112,
-	[LODE_HOTSPOT_BLOB_SCOPES] = 120,       [LODE_HOTSPOT_BLOB_DEOPT] = 128,
-	[LODE_HOTSPOT_BLOB_DEOPT_MH] = 136,     [LODE_HOTSPOT_BLOB_ORIGINAL] = 300,
-	[LODE_HOTSPOT_BLOB_PCS] = 268,          [LODE_HOTSPOT_BLOB_PCS_END] = 272,
-	[LODE_HOTSPOT_BLOB_METADATA] = 260,     [LODE_HOTSPOT_METHOD_CONST] = 8,
-	[LODE_HOTSPOT_CONST_CONSTANTS] = 8,     [LODE_HOTSPOT_CONST_NAME] = 34,
-	[LODE_HOTSPOT_CONSTANTS_HOLDER] = 24,   [LODE_HOTSPOT_CONSTANTS_SOURCE] = 54,
-	[LODE_HOTSPOT_CONSTANTS_LENGTH] = 60,   [LODE_HOTSPOT_KLASS_NAME] = 24,
-	[LODE_HOTSPOT_SYMBOL_LENGTH] = 4,       [LODE_HOTSPOT_SYMBOL_BODY] = 6,
+	[LODE_HOTSPOT_ARRAY_LENGTH] = 0,
+	[LODE_HOTSPOT_ARRAY_DATA] = 8,
+	[LODE_HOTSPOT_HEAP_MEMORY] = 8,
+	[LODE_HOTSPOT_HEAP_SEGMAP] = 48,
+	[LODE_HOTSPOT_HEAP_SHIFT] = 88,
+	[LODE_HOTSPOT_SPACE_START] = 0,
+	[LODE_HOTSPOT_SPACE_END] = 8,
+	[LODE_HOTSPOT_SPACE_LOW] = 16,
+	[LODE_HOTSPOT_QUEUE_BUFFER] = 8,
+	[LODE_HOTSPOT_QUEUE_LIMIT] = 20,
+	[LODE_HOTSPOT_QUEUE_COUNT] = 32,
+	[LODE_HOTSPOT_CODELET_SIZE] = 8,
+	[LODE_HOTSPOT_CODELET_DESCRIPTION] = 0,
+	[LODE_HOTSPOT_BLOB_NAME] = 96,
+	[LODE_HOTSPOT_BLOB_SIZE] = 12,
+	[LODE_HOTSPOT_BLOB_COMPLETE] = 20,
+	[LODE_HOTSPOT_BLOB_FRAME] = 28,
+	[LODE_HOTSPOT_BLOB_START] = 32,
+	[LODE_HOTSPOT_BLOB_END] = 40,
+	[LODE_HOTSPOT_BLOB_METHOD] = 112,
+	[LODE_HOTSPOT_BLOB_SCOPES] = 120,
+	[LODE_HOTSPOT_BLOB_DEOPT] = 128,
+	[LODE_HOTSPOT_BLOB_DEOPT_MH] = 136,
+	[LODE_HOTSPOT_BLOB_ORIGINAL] = 300,
+	[LODE_HOTSPOT_BLOB_PCS] = 268,
+	[LODE_HOTSPOT_BLOB_PCS_END] = 272,
+	[LODE_HOTSPOT_BLOB_METADATA] = 260,
+	[LODE_HOTSPOT_METHOD_CONST] = 8,
+	[LODE_HOTSPOT_CONST_CONSTANTS] = 8,
+	[LODE_HOTSPOT_CONST_NAME] = 34,
+	[LODE_HOTSPOT_CONST_CODE_SIZE] = CODE_SIZE,
+	[LODE_HOTSPOT_CONST_FLAGS] = FLAGS_AT,
+	[LODE_HOTSPOT_CONSTANTS_HOLDER] = 24,
+	[LODE_HOTSPOT_CONSTANTS_SOURCE] = 54,
+	[LODE_HOTSPOT_CONSTANTS_LENGTH] = 60,
+	[LODE_HOTSPOT_KLASS_NAME] = 24,
+	[LODE_HOTSPOT_SYMBOL_LENGTH] = 4,
+	[LODE_HOTSPOT_SYMBOL_BODY] = 6,
 };
 
 struct image {
 	unsigned char bytes[BYTES];
 	size_t reads;
+	int lines; /* whether names have them */
 	struct lode_hotspot_image file;
 	struct lode_hotspot hotspot;
 };
@@ -232,6 +260,7 @@ static void make_image(struct image *image)
 	image->file.sizes[LODE_HOTSPOT_CODELET_HEADER] = 16;
 	image->file.sizes[LODE_HOTSPOT_CONSTANTS_SIZE] = 72;
 	image->file.sizes[LODE_HOTSPOT_PC_SIZE] = 16;
+	image->file.sizes[LODE_HOTSPOT_CONST_METHOD_SIZE] = CODE_AT;
 	put_address(image, VARIABLES, ARRAY);
 	put_address(image, VARIABLES + 8, QUEUE);
 	put32(image, ARRAY, 2);
@@ -334,7 +363,7 @@ static int name_is(struct image *image, uint64_t word, const char *path, const c
 	int found;
 
 	image->reads = 0;
-	found = lode_hotspot_name(&image->hotspot, &memory, word, &paths, &functions);
+	found = lode_hotspot_name(&image->hotspot, &memory, word, image->lines, &paths, &functions);
 	assert_true(image->reads < 2000);
 	if (found && path)
 		assert_string_equal(paths.bytes, path);
@@ -551,6 +580,34 @@ static void leaves_of_x86_64_lead_to_their_callers(void **state)
 	free(image);
 }
 
+/* Since JDK 21 a barrier is behind the frame's making, which is complete only behind that. */
+static void barriers_of_x86_64_have_the_frame(void **state)
+{
+	/* As before; then cmpl $0, 0x20(%r15), with a jump out of the way, or over a call. */
+	static const unsigned char jump[] = { 0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55, 0x48,
+					      0x83, 0xec, 0x50, 0x41, 0x81, 0x7f, 0x20, 0,    0,
+					      0,    0,    0x0f, 0x85, 0xeb, 0,    0,    0 },
+				   call[] = { 0x55, 0x48, 0x83, 0xec, 0x50, 0x90, 0x41, 0x81, 0xbf, 0x20, 0x04, 0,
+					      0,    0,    0,    0,    0,    0x74, 0x05, 0xe8, 0,    0,    0,    0 };
+	static const struct leaf_case jumps[] = { { 0, 8, 0, 1 },      { 7, 8, 0, 1 },      { 8, 16, 0, 1 },
+						  { 12, FRAME, 0, 0 }, { 20, FRAME, 0, 0 }, { 26, FRAME, 0, 0 } },
+				      calls[] = { { 0, 8, 0, 1 },     { 1, 16, 0, 1 },     { 5, FRAME, 0, 0 },
+						  { 6, FRAME, 0, 0 }, { 17, FRAME, 0, 0 }, { 19, FRAME, 0, 0 },
+						  { 24, FRAME, 0, 0 } };
+	struct image *image = ready_image();
+
+	(void)state;
+	memcpy(image->bytes + CODE_START, jump, sizeof(jump));
+	put32(image, BLOB + image->hotspot.code.blob_frame_complete, sizeof(jump));
+	for (size_t i = 0; i < sizeof(jumps) / sizeof(*jumps); i++)
+		assert_leaf(image, &jumps[i], 0);
+	memcpy(image->bytes + CODE_START, call, sizeof(call));
+	put32(image, BLOB + image->hotspot.code.blob_frame_complete, sizeof(call));
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		assert_leaf(image, &calls[i], 0);
+	free(image);
+}
+
 /* In a stub without a frame size: a frame that the frame pointer leads to, or none. */
 static void stubs_lead_to_their_callers(void **state)
 {
@@ -649,6 +706,135 @@ static void interpreted_frames_lead_to_their_callers(void **state)
 	free(image);
 }
 
+/* ---- lines ---- */
+
+/* As HotSpot packs it; `add`: what bytes are larger by. */
+static size_t pack_number(unsigned char *bytes, int32_t number, unsigned add)
+{
+	uint32_t rest = (uint32_t)number << 1 ^ (number < 0 ? UINT32_MAX : 0), low = 192 - add;
+	size_t size = 0;
+
+	for (; rest >= low && size < 4; rest = (rest - low) >> 6)
+		bytes[size++] = (unsigned char)(low + (rest - low) % 64 + add);
+	bytes[size++] = (unsigned char)(rest + add);
+	return size;
+}
+
+#define PAIRS 40
+struct pair {
+	int32_t bytecode;
+	int32_t line;
+};
+
+/* A table of lines in which some go back, each pair packed as shortly as it can be, or not. */
+static void make_lines(struct image *image, struct pair pairs[PAIRS], uint64_t *random, unsigned add)
+{
+	unsigned char *bytes = image->bytes + LINED_CONST + CODE_AT;
+	int32_t at = 0, line = 0;
+	size_t size = 4000;
+
+	put_address(image, LINED + 8, LINED_CONST);
+	put16(image, LINED_CONST + CODE_SIZE, (uint16_t)size);
+	put16(image, LINED_CONST + FLAGS_AT, 0x8001);
+	image->hotspot.packed_add = add;
+	for (int i = 0; i < PAIRS; i++) {
+		int32_t further = (int32_t)(random_next(random) % 24) + (i > 0),
+			lines = (int32_t)(random_next(random) % 8);
+
+		if (random_next(random) % 4 == 0)
+			further = (int32_t)(random_next(random) % 90) + 1;
+		if (random_next(random) % 3 == 0)
+			lines = (int32_t)(random_next(random) % 60000) - (line > 30000 ? 30000 : 0);
+		at += further;
+		line += lines;
+		pairs[i] = (struct pair){ at, line };
+		if (further < 31 && lines >= 0 && lines < 8 && (further || lines)) {
+			bytes[size++] = (unsigned char)(further << 3 | lines);
+			continue;
+		}
+		bytes[size++] = 0xff;
+		size += pack_number(bytes + size, further, add);
+		size += pack_number(bytes + size, lines, add);
+	}
+	bytes[size] = 0;
+}
+
+static uint32_t expected_line(const struct pair pairs[PAIRS], int32_t bytecode)
+{
+	int32_t line = 0;
+
+	for (int i = 0; i < PAIRS && pairs[i].bytecode <= bytecode; i++)
+		line = pairs[i].line;
+	return line > 0 ? (uint32_t)line : 0;
+}
+
+static void lines_are_those_of_the_table(void **state)
+{
+	struct image *image = ready_image();
+	struct lode_process_memory memory = memory_of(image);
+	uint64_t random = 5, word = lode_language_word(LODE_LANGUAGE_JAVA, 0, BASE + LINED);
+	struct pair pairs[PAIRS];
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		make_lines(image, pairs, &random, round & 1);
+		for (int32_t at = 0; at < 4000; at += 1 + round % 7) {
+			uint64_t position = BASE + LINED_CONST + CODE_AT + (uint32_t)at;
+
+			assert_int_equal(lode_hotspot_line(&image->hotspot, &memory, BASE + LINED_CONST, at),
+					 expected_line(pairs, at));
+			assert_int_equal(lode_hotspot_position_line(&image->hotspot, &memory, word, position),
+					 expected_line(pairs, at));
+		}
+		/* Positions outside of the bytecodes are none. */
+		assert_int_equal(lode_hotspot_position_line(&image->hotspot, &memory, word, BASE + LINED_CONST), 0);
+		assert_int_equal(lode_hotspot_position_line(&image->hotspot, &memory, word,
+							    BASE + LINED_CONST + CODE_AT + 4000),
+				 0);
+	}
+	put16(image, LINED_CONST + FLAGS_AT, 0x8000); /* it has no lines */
+	assert_int_equal(lode_hotspot_line(&image->hotspot, &memory, BASE + LINED_CONST, 100), 0);
+	free(image);
+}
+
+static void a_table_without_an_end_is_read_to_a_limit(void **state)
+{
+	struct image *image = ready_image();
+	struct lode_process_memory memory = memory_of(image);
+
+	(void)state;
+	put16(image, LINED_CONST + FLAGS_AT, 1);
+	memset(image->bytes + LINED_CONST + CODE_AT, 0xff, BYTES - LINED_CONST - CODE_AT);
+	image->reads = 0;
+	lode_hotspot_line(&image->hotspot, &memory, BASE + LINED_CONST, 100);
+	assert_true(image->reads < 1000);
+	free(image);
+}
+
+/* Bytecodes of scopes are one more than they are: the method that was compiled is at 3, the one inlined in it at 7. */
+static void compiled_functions_have_the_lines_of_their_bytecodes(void **state)
+{
+	static const unsigned char handle[] = { 3 << 3 | 5, 0 }, parse[] = { 7 << 3 | 4, 0 };
+	struct image *image = ready_image();
+
+	(void)state;
+	image->lines = 1;
+	image->bytes[SCOPES + 3] = 4;
+	image->bytes[SCOPES + 6] = 8;
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t at = i ? OTHER_CONST : CONST;
+
+		put16(image, at + CODE_SIZE, 20);
+		put16(image, at + FLAGS_AT, 1);
+		memcpy(image->bytes + at + CODE_AT + 20, i ? parse : handle, 2);
+	}
+	assert_true(name_is(image, code_word(0x20), PATH, HANDLE ":5"));
+	assert_true(name_is(image, code_word(0x40), PATH, PARSE ":4 " HANDLE ":5"));
+	image->lines = 0;
+	assert_true(name_is(image, code_word(0x40), PATH, PARSE " " HANDLE));
+	free(image);
+}
+
 /* ---- damage ---- */
 
 static void damaged_images_are_read_to_an_end(void **state)
@@ -660,6 +846,7 @@ static void damaged_images_are_read_to_an_end(void **state)
 	assert_non_null(image);
 	for (int round = 0; round < 3000; round++) {
 		make_image(image);
+		image->lines = 1;
 		for (int i = 0; i < 1 + round % 16; i++) {
 			uint32_t at = (uint32_t)(random_next(&random) % 0x4000) & ~7u;
 
@@ -686,9 +873,13 @@ int main(void)
 		cmocka_unit_test(names_that_lie_end),
 		cmocka_unit_test(leaves_of_aarch64_lead_to_their_callers),
 		cmocka_unit_test(leaves_of_x86_64_lead_to_their_callers),
+		cmocka_unit_test(barriers_of_x86_64_have_the_frame),
 		cmocka_unit_test(stubs_lead_to_their_callers),
 		cmocka_unit_test(deoptimized_frames_know_where_they_were),
 		cmocka_unit_test(interpreted_frames_lead_to_their_callers),
+		cmocka_unit_test(lines_are_those_of_the_table),
+		cmocka_unit_test(a_table_without_an_end_is_read_to_a_limit),
+		cmocka_unit_test(compiled_functions_have_the_lines_of_their_bytecodes),
 		cmocka_unit_test(damaged_images_are_read_to_an_end),
 	};
 

@@ -7,6 +7,7 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
+#include "base/student.h"
 #include "hunt/search/conclusion.h"
 #include "hunt/search/deep_start.h"
 #include "random_stream.h"
@@ -502,6 +503,10 @@ static void students_distribution_has_the_values_of_the_tables(void **state)
 	assert_true(fabs(lode_student_below(-2.042, 30) - 0.025) < 2e-5);
 	assert_true(fabs(lode_student_below(2.660, 60) - 0.995) < 2e-5);
 	assert_true(lode_student_below(INFINITY, 3) == 1);
+	assert_true(fabs(lode_student_point(0.975, 4) - 2.776445) < 1e-5);
+	assert_true(fabs(lode_student_point(0.025, 30) + 2.042272) < 1e-5);
+	assert_true(fabs(lode_student_point(0.99999, 1) - 31830.9886) < 1e-2);
+	assert_true(fabs(lode_student_point(0.5, 2.5)) < 1e-6);
 }
 
 static struct lode_test_options quick_test(void)

@@ -291,7 +291,8 @@ static void what_rests_on_samples_says_so_and_modules_stand_behind_functions(voi
 	assert_non_null(strstr(text, "label=\"module libz.so.1\\n60.0% by samples\""));
 	lode_free(text);
 	text = text_of(&hunted, lode_hunt_page_json);
-	assert_non_null(strstr(text, "\"measured\":\"20.0% by samples\",\"threshold\":\"20.0%\"}"));
+	assert_non_null(
+		strstr(text, "\"measured\":\"20.0% by samples\",\"value\":\"20.0%\",\"threshold\":\"20.0%\""));
 	assert_non_null(strstr(text, "\"not_probed\":\"its probes would cost 42% of the program's time\""));
 	lode_free(text);
 	lode_buffer_byte(&hunted.lines, '\0');

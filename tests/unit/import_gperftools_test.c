@@ -68,6 +68,7 @@ static void stacks_are_runs_one_behind_another(void **state)
 
 		assert_profile(&profile,
 			       "stream x \n"
+			       "attribute addresses=file offsets 0\n"
 			       "module app user /opt/none/app \nmodule libx.so.1 library /opt/none/libx.so.1 \n"
 			       "run 0+20000000 0 app!0x600|libx.so.1!0x100|app!0x410\n"
 			       "run 20000000+10000000 0 app!0x600|0x9000\n"

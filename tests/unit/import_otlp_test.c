@@ -50,13 +50,13 @@ static const char requests[] = FILE_OF(RESOURCE(
 static void samples_and_waits_are_read(void **state)
 {
 	(void)state;
-	assert_import(
-		&lode_importer_otlp, requests, NULL,
-		"stream x \nattribute service.version=1.2 0\nthread 21/22 ui\nmodule app user /usr/bin/app abcd\n"
-		"run 500+4000 21/22 ui.py!poll\nrun 7000+1000 21/22 cpu=3 app!main|app!read|app!0x14\n"
-		"run 9000+1000 21/22 cpu=3 app!main|app!read|app!0x14\n"
-		"wait 7700+300 21/22 app!main|app!read|app!0x14\nwait 8400+200 21/22 "
-		"app!main|app!read|app!0x14\n");
+	assert_import(&lode_importer_otlp, requests, NULL,
+		      "stream x \nattribute service.version=1.2 0\nattribute addresses=file offsets 0\n"
+		      "thread 21/22 ui\nmodule app user /usr/bin/app abcd\n"
+		      "run 500+4000 21/22 ui.py!poll\nrun 7000+1000 21/22 cpu=3 app!main|app!read|app!0x14\n"
+		      "run 9000+1000 21/22 cpu=3 app!main|app!read|app!0x14\n"
+		      "wait 7700+300 21/22 app!main|app!read|app!0x14\nwait 8400+200 21/22 "
+		      "app!main|app!read|app!0x14\n");
 	assert_note(&lode_importer_otlp, requests, "attributes of samples", 1);
 	assert_note(&lode_importer_otlp, requests, "without a time", 1);
 }
@@ -79,6 +79,56 @@ static void hosts_are_streams_of_their_own(void **state)
 	release_imported(&imported);
 }
 
+static void services_are_streams_of_their_own(void **state)
+{
+#define SERVICE(name)                                                                                             \
+	"{\"key\":\"host.name\",\"value\":{\"stringValue\":\"h1\"}},{\"key\":\"service.name\",\"value\":{"        \
+	"\"stringValue\":"                                                                                        \
+	"\"" name "\"}}"
+	static const char three[] = FILE_OF(RESOURCE(SERVICE("shop"), COUNTS("{\"values\":[1]}")) "," RESOURCE(
+		SERVICE("search"), COUNTS("{\"values\":[2]}")) "," RESOURCE(SERVICE("shop"),
+									    COUNTS("{\"values\":[3]}")));
+	struct imported imported;
+
+	(void)state;
+	import_bytes(&imported, &lode_importer_otlp, three, strlen(three), NULL);
+	assert_int_equal(imported.streams, 2);
+	assert_string_equal(imported.text.bytes,
+			    "stream x h1\nattribute service.name=shop 0\nrun 500+1000 0 \nrun 1500+3000 0 \n"
+			    "stream x h1\nattribute service.name=search 0\nrun 500+2000 0 \n");
+	release_imported(&imported);
+#undef SERVICE
+}
+
+/* As senders of version 1.10 and later write them: keys and texts are numbers of strings. */
+static void attributes_of_a_resource_may_refer_to_the_dictionary(void **state)
+{
+#define REFERENCE(key, value) "{\"keyStrindex\":" #key ",\"value\":{\"stringValueStrindex\":" #value "}}"
+#define REFERRING(attributes)                                                                                     \
+	"{\"resourceProfiles\":[" RESOURCE(                                                                       \
+		attributes,                                                                                       \
+		COUNTS("{\"values\":[1],\"attributeIndices\":[1]}")) "],"                                         \
+								     "\"dictionary\":{\"stringTable\":[\"\","     \
+								     "\"samples\",\"count\",\"cpu\","             \
+								     "\"nanoseconds\",\"host.name\","             \
+								     "\"web7\",\"service.name\",\"shop\","        \
+								     "\"thread.name\",\"ui\"],"                   \
+								     "\"attributeTable\":[{}," REFERENCE(9, 10) "]}}"
+	static const char *const both[] = { REFERRING(REFERENCE(5, 6) "," REFERENCE(7, 8)),
+					    REFERRING(
+						    "{\"key\":\"host.name\",\"value\":{\"stringValueStrindex\":6}}"
+						    ",{\"keyStrindex\":7,\"value\":{\"stringValue\":\"shop\"}}") };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(both) / sizeof(*both); i++)
+		assert_import(&lode_importer_otlp, both[i], NULL,
+			      "stream x web7\nattribute service.name=shop 0\nthread 0 ui\nrun 500+1000 0 \n");
+	assert_bad(&lode_importer_otlp, REFERRING(REFERENCE(5, 99)), "a string that is not in");
+	assert_bad(&lode_importer_otlp, REFERRING(REFERENCE(99, 5)), "a string that is not in");
+#undef REFERENCE
+#undef REFERRING
+}
+
 /* Attributes that were met before are not read again, unless the process is another. */
 static void the_same_attributes_are_other_threads_in_another_process(void **state)
 {
@@ -94,6 +144,93 @@ static void the_same_attributes_are_other_threads_in_another_process(void **stat
 		      "run 1500+2000 21/22 \nrun 3500+5000 21/22 \n");
 	assert_note(&lode_importer_otlp, two, "attributes of samples", 4);
 #undef SAMPLE
+}
+
+/* Two types of values of one sample, of which one is time; entries 0 of tables; an attribute with its key as text. */
+static const char of_1_7[] =
+	"{\"resourceProfiles\":[{\"resource\":{\"attributes\":[{\"key\":\"host.name\",\"value\":{\"stringValue\":"
+	"\"h1\"}}]},"
+	"\"scopeProfiles\":[{\"profiles\":[{\"sampleType\":[{\"typeStrindex\":1,\"unitStrindex\":2},{"
+	"\"typeStrindex\":3,"
+	"\"unitStrindex\":4}],\"timeNanos\":\"500\",\"locationIndices\":[1,0,2,0],\"sample\":["
+	"{\"locationsLength\":2,\"value\":[\"3\",\"7000\"],\"attributeIndices\":[0]},"
+	"{\"locationsStartIndex\":2,\"locationsLength\":2,\"value\":[\"1\",\"50\"],\"timestampsUnixNano\":["
+	"\"9000\"]}]}]}]}],"
+	"\"dictionary\":{\"stringTable\":[\"\",\"samples\",\"count\",\"cpu\",\"nanoseconds\",\"main\",\"work\",\"/"
+	"bin/app\"],"
+	"\"mappingTable\":[{\"filenameStrindex\":7}],\"functionTable\":[{\"nameStrindex\":5},{\"nameStrindex\":6}]"
+	","
+	"\"locationTable\":[{\"mappingIndex\":0,\"line\":[{\"functionIndex\":0}]},{\"mappingIndex\":0,\"line\":[{"
+	"\"functionIndex\":1}]},{\"line\":[{\"functionIndex\":1}]}],"
+	"\"attributeTable\":[{\"key\":\"thread.id\",\"value\":{\"intValue\":\"22\"}}],"
+	"\"attributeUnits\":[{\"attributeKeyStrindex\":3,\"unitStrindex\":4}]}}";
+
+static void version_1_7_is_read(void **state)
+{
+	static const char expected[] =
+		"stream x h1\nmodule app user /bin/app \nrun 500+7000 22 app!main|app!work\n"
+		"run 9000+50 0 app!main|work\n";
+	struct lode_buffer encoded = { 0 };
+	struct lode_error error;
+	struct imported imported;
+
+	(void)state;
+	assert_import(&lode_importer_otlp, of_1_7, NULL, expected);
+	assert_int_equal(lode_otlp_encode("x", (const unsigned char *)of_1_7, strlen(of_1_7), &encoded, &error), 0);
+	import_bytes(&imported, &lode_importer_otlp, encoded.bytes, encoded.size, NULL);
+	assert_string_equal(imported.text.bytes, expected);
+	release_imported(&imported);
+	try_damaged(&lode_importer_otlp, encoded.bytes, encoded.size, 5000);
+	try_without_memory(&lode_importer_otlp, encoded.bytes, encoded.size);
+	lode_buffer_release(&encoded);
+}
+
+/* Ranges of locations may overlap, but not to any amount. */
+static void overlapping_stacks_of_1_7_are_bounded(void **state)
+{
+	struct lode_buffer file = { 0 };
+
+	(void)state;
+	lode_buffer_text(&file, "{\"resourceProfiles\":[{\"scopeProfiles\":[{\"profiles\":[{\"sampleType\":[{"
+				"\"typeStrindex\":1,\"unitStrindex\":2}],\"locationIndices\":[0");
+	for (int i = 0; i < 16000; i++)
+		lode_buffer_text(&file, ",0");
+	lode_buffer_text(&file, "],\"sample\":[{\"locationsLength\":1}");
+	for (int i = 0; i < 4000; i++)
+		lode_buffer_text(&file, ",{\"locationsLength\":16000}");
+	lode_buffer_text(
+		&file,
+		"]}]}]}],\"dictionary\":{\"stringTable\":[\"\",\"cpu\",\"nanoseconds\"],\"locationTable\":[{}]}}");
+	lode_buffer_byte(&file, '\0');
+	assert_bad(&lode_importer_otlp, file.bytes, "too often");
+	lode_buffer_release(&file);
+}
+
+/* A sample of 1.8 and 1.9 has its values where later versions have the attributes. */
+static void version_1_8_is_read(void **state)
+{
+	static const unsigned char packed[] = {
+		0x0a, 0x1a,                                                       /* resource profiles */
+		0x12, 0x18,                                                       /* scope profiles */
+		0x12, 0x16,                                                       /* profile */
+		0x0a, 0x04, 0x08, 0x01, 0x10, 0x02,                               /* type */
+		0x12, 0x09, 0x08, 0x01, 0x12, 0x02, 0xac, 0x02, 0x1a, 0x01, 0x01, /* stack, values, attributes */
+		0x12, 0x03, 0x12, 0x01, 0x07,                                     /* values alone */
+		0x12, 0x38,                                                       /* dictionary */
+		0x12, 0x00, 0x12, 0x04, 0x1a, 0x02, 0x08, 0x01,                   /* locations */
+		0x1a, 0x00, 0x1a, 0x02, 0x08, 0x03,                               /* functions */
+		0x2a, 0x00, 0x2a, 0x03, 'c',  'p',  'u',  0x2a, 0x02, 'n',  's',  /* strings */
+		0x2a, 0x01, 'f',  0x2a, 0x09, 't',  'h',  'r',  'e',  'a',  'd',  '.',
+		'i',  'd',  0x32, 0x00, 0x32, 0x06, 0x08, 0x04, 0x12, 0x02, 0x18, 0x16, /* attributes */
+		0x3a, 0x00, 0x3a, 0x03, 0x0a, 0x01, 0x01,                               /* stacks */
+	};
+	struct imported imported;
+
+	(void)state;
+	import_bytes(&imported, &lode_importer_otlp, packed, sizeof(packed), NULL);
+	assert_string_equal(imported.text.bytes, "stream x \nrun 0+300 22 f\nrun 0+7 0 \n");
+	release_imported(&imported);
+	try_damaged(&lode_importer_otlp, packed, sizeof(packed), 5000);
 }
 
 static void what_profiles_may_not_be(void **state)
@@ -200,6 +337,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_and_waits_are_read),
 		cmocka_unit_test(hosts_are_streams_of_their_own),
+		cmocka_unit_test(services_are_streams_of_their_own),
+		cmocka_unit_test(attributes_of_a_resource_may_refer_to_the_dictionary),
+		cmocka_unit_test(version_1_7_is_read),
+		cmocka_unit_test(overlapping_stacks_of_1_7_are_bounded),
+		cmocka_unit_test(version_1_8_is_read),
 		cmocka_unit_test(the_same_attributes_are_other_threads_in_another_process),
 		cmocka_unit_test(what_profiles_may_not_be),
 		cmocka_unit_test_setup_teardown(what_we_export_comes_back, set_up, tear_down),

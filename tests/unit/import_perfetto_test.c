@@ -2,7 +2,7 @@
 #include "import_fixture.h"
 #include "round_trip.h"
 
-#include "export/protobuf_out.h"
+#include "base/protobuf_out.h"
 
 #include <zlib.h>
 

@@ -196,7 +196,7 @@ static void a_cpu_profile_becomes_runs_that_tile_time(void **state)
 				 "attribute duration_ns=5000 1\n"
 				 "attribute period=10 1\n"
 				 "attribute period_type=cpu/nanoseconds 0\n"
-				 "attribute comment=hello\nyou 0\n"
+				 "attribute comment=hello\nyou 0\nattribute addresses=file offsets 0\n"
 				 "module app user /usr/bin/app abcd\n"
 				 "run 1000+20 0 app!main|app!_Zouter|app!inner|kernel!0x310\n"
 				 "run 1020+10 0 app!main|0x99\n"

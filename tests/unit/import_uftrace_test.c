@@ -119,7 +119,8 @@ static void functions_are_runs_and_switches_waits(void **state)
 	import_folder(&imported, folder);
 	remove_folder(folder);
 	assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
-	assert_string_equal(imported.text.bytes, "stream x \nmodule app user /opt/none/app \n"
+	assert_string_equal(imported.text.bytes, "stream x \nattribute addresses=file offsets 0\n"
+						 "module app user /opt/none/app \n"
 						 "run 100+100 5/7 app!0x100\n"
 						 "run 200+100 5/7 app!0x100|app!0x200\n"
 						 "run 700+100 5/7 app!0x100|app!0x200\n"

@@ -5,6 +5,7 @@
 #include "failing_memory.h"
 #include "latency/call_chains.h"
 #include "latency/instances.h"
+#include "latency_spans.h"
 #include "random_stream.h"
 
 #include <stdio.h>
@@ -31,7 +32,7 @@ static int collect(void *context, const struct lode_instance *instance)
 
 struct moment {
 	uint64_t t;
-	int class; /* 0: a wait ends, 1: call, 2: run, 3: a wait starts */
+	int class; /* 0: a wait, or a span of running, ends, 1: call, 2: run, 3: a wait starts */
 	size_t number;
 	uint32_t path[DEEPEST]; /* nodes, root first */
 	size_t depth;
@@ -132,25 +133,24 @@ static int by_start(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Waits that end together end in the order in which they began: by start, calls before waits, then by place.
- */
+/* What ends together ends in the order in which it began: by start, calls before runs before waits, then by place. */
 static void add_ends(struct history *history, const struct lode_stream *stream, uint32_t thread)
 {
 	struct start *starts = NULL;
 	size_t count = 0;
+	static const int classes[LODE_EVENT_TYPES] = { [LODE_RUN] = 2, [LODE_WAIT] = 3, [LODE_CALL] = 1 };
 
-	for (int type = LODE_WAIT; type <= LODE_CALL; type++) {
+	for (int type = slow_shortest_span(stream) ? LODE_RUN : LODE_WAIT; type <= LODE_CALL; type++) {
 		const struct lode_events *events = &stream->events[type];
 
 		for (size_t i = 0; i < events->count; i++) {
-			uint64_t end = plus(plus(events->t[i], events->delay[i]),
-					    type == LODE_WAIT ? events->cost[i] : 0);
+			uint64_t end = plus(plus(events->t[i], type == LODE_RUN ? 0 : events->delay[i]),
+					    type == LODE_CALL ? 0 : events->cost[i]);
 
 			if (events->thread[i] != thread || end == events->t[i])
 				continue;
 			starts = realloc(starts, (count + 1) * sizeof(*starts));
-			starts[count++] = (struct start){ events->t[i], type == LODE_CALL ? 1 : 3, i, end,
-							  events->stack[i] };
+			starts[count++] = (struct start){ events->t[i], classes[type], i, end, events->stack[i] };
 		}
 	}
 	if (count)

@@ -61,6 +61,41 @@ static void the_order_of_all_stacks_is_that_of_each_two(void **state)
 	}
 }
 
+static void contexts_come_by_own_time_and_then_by_name(void **state)
+{
+	uint64_t seed = 7;
+
+	(void)state;
+	for (int round = 0; round < 1000; round++) {
+		struct lode_latency_node nodes[64] = { 0 };
+		uint64_t own[64] = { 0 };
+		struct lode_latency latency = { .nodes = nodes, .own = own };
+		struct lode_contexts contexts;
+		size_t seen = 0;
+
+		random_stacks(&latency.dictionary, &seed);
+		/* The tree may have grown since. */
+		latency.node_count = 1 + random_below(&seed, latency.dictionary.tree.count);
+		for (size_t i = 1; i < latency.node_count; i++) {
+			seen += nodes[i].count = random_below(&seed, 2);
+			own[i] = nodes[i].count * random_below(&seed, 3);
+		}
+		assert_int_equal(lode_contexts_rank(&latency, NULL, NULL, &contexts), 0);
+		assert_int_equal(contexts.count, seen);
+		for (size_t i = 0; i < contexts.count; i++) {
+			uint32_t node = contexts.nodes[i], next = i + 1 < seen ? contexts.nodes[i + 1] : 0;
+
+			assert_int_equal(nodes[node].count, 1);
+			if (next)
+				assert_true(own[node] > own[next] ||
+					    (own[node] == own[next] &&
+					     lode_stacks_compare(&latency.dictionary, node, next) < 0));
+		}
+		lode_contexts_release(&contexts);
+		lode_dictionary_release(&latency.dictionary);
+	}
+}
+
 /* ---- sketches ---- */
 
 #define NODES 6
@@ -185,6 +220,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_order_of_all_stacks_is_that_of_each_two),
+		cmocka_unit_test(contexts_come_by_own_time_and_then_by_name),
 		cmocka_unit_test(merged_sketches_are_those_of_all_latencies),
 		cmocka_unit_test(sketches_of_batches_are_those_of_all_latencies),
 		cmocka_unit_test(counts_that_are_full_stay_full_when_merged),

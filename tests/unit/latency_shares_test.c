@@ -6,6 +6,7 @@
 
 #include "failing_memory.h"
 #include "latency/instances.h"
+#include "latency_spans.h"
 #include "random_stream.h"
 
 #include <math.h>
@@ -22,7 +23,8 @@
 struct look {
 	uint64_t t;
 	uint32_t stack;
-	int order; /* of equal times: ends of waits, calls, runs, starts of waits */
+	int order; /* of equal times: ends, calls, runs, starts of waits */
+	int is_sample;
 	size_t number;
 };
 
@@ -35,6 +37,7 @@ struct oracle {
 	uint64_t time[NODES];
 	double doubt[NODES]; /* of a node and all below it */
 	double gap, gap_sum, gap_squares;
+	uint64_t shortest; /* span; 0: run events are samples */
 };
 
 static int by_time(const void *left, const void *right)
@@ -48,11 +51,11 @@ static int by_time(const void *left, const void *right)
 	return a->number < b->number ? -1 : 1;
 }
 
-static void add_look(struct oracle *oracle, uint64_t t, uint32_t stack, int order, size_t number)
+static void add_look(struct oracle *oracle, uint64_t t, uint32_t stack, int order, int is_sample, size_t number)
 {
 	assert_true(oracle->count < MOST);
 	if (stack)
-		oracle->looks[oracle->count++] = (struct look){ t, stack, order, number };
+		oracle->looks[oracle->count++] = (struct look){ t, stack, order, is_sample, number };
 }
 
 static void look_at(struct oracle *oracle, uint32_t thread)
@@ -69,13 +72,15 @@ static void look_at(struct oracle *oracle, uint32_t thread)
 
 			if (events->thread[i] != thread)
 				continue;
-			add_look(oracle, t, events->stack[i], order[type], i);
+			add_look(oracle, t, events->stack[i], order[type], type == LODE_RUN, i);
+			if (type == LODE_RUN && oracle->shortest && events->cost[i])
+				add_look(oracle, t + events->cost[i], events->stack[i], 0, 1, t * 1000 + 250 + i);
 			if (type == LODE_RUN)
 				continue;
 			until += type == LODE_WAIT ? events->cost[i] : 0;
 			assert_true(until < END);
 			if (until > t)
-				add_look(oracle, until, events->stack[i], 0,
+				add_look(oracle, until, events->stack[i], 0, 0,
 					 t * 1000 + (type == LODE_WAIT) * 500 + i);
 			for (; t < until; t++)
 				oracle->waiting[t] = 1;
@@ -112,6 +117,8 @@ static void halve(struct oracle *oracle, size_t a, size_t b)
 	for (uint32_t node = 1; node < oracle->stream->dictionary->tree.count; node++)
 		if (is_on_the_way(oracle, node, from) != is_on_the_way(oracle, node, to))
 			oracle->doubt[node] += (double)ran * (double)ran / 2;
+		else if (from == to && is_on_the_way(oracle, node, from))
+			oracle->doubt[node] += (double)ran * (double)oracle->shortest;
 }
 
 static void halve_each(struct oracle *oracle, size_t from, size_t to)
@@ -122,7 +129,7 @@ static void halve_each(struct oracle *oracle, size_t from, size_t to)
 
 static void share_thread(struct oracle *oracle)
 {
-	int anchored = oracle->count && oracle->looks[0].order == 2;
+	int anchored = oracle->count && oracle->looks[0].is_sample;
 	size_t i = 0, j;
 
 	for (size_t k = 0; k + 1 < oracle->count; k++) {
@@ -133,7 +140,7 @@ static void share_thread(struct oracle *oracle)
 	}
 	while (i + 1 < oracle->count) {
 		for (j = i + 1; j < oracle->count; j++)
-			if (oracle->looks[j].order == 2 || count_ns(oracle, i, j, 0) > oracle->limit ||
+			if (oracle->looks[j].is_sample || count_ns(oracle, i, j, 0) > oracle->limit ||
 			    !oracle->limit)
 				break;
 		if (j == oracle->count) {
@@ -173,6 +180,9 @@ static void ask_oracle(struct oracle *oracle, const struct lode_stream *stream)
 		sum += (double)runs->cost[i];
 	oracle->gap = runs->count ? sum / (double)runs->count : 0;
 	oracle->limit = (uint64_t)(oracle->gap * 4);
+	oracle->shortest = slow_shortest_span(stream);
+	if (oracle->shortest)
+		oracle->gap = (double)oracle->shortest;
 	for (uint32_t thread = 0; thread < stream->thread_count; thread++) {
 		look_at(oracle, thread);
 		share_thread(oracle);
@@ -202,7 +212,8 @@ static void make_tree(struct lode_dictionary *dictionary, uint64_t *seed)
 /* `kinds` of events; samples cost `period` or so. */
 static void make_stream(struct lode_stream *stream, uint64_t *seed, uint64_t kinds, uint64_t period)
 {
-	uint64_t threads = 1 + random_below(seed, 3), span = random_below(seed, 4) ? 3000 : 30;
+	uint64_t threads = 1 + random_below(seed, 3), span = random_below(seed, 4) ? 3000 : 30, ends[3] = { 0 };
+	int spans = period < 50 && random_below(seed, 3) == 0;
 
 	make_tree(stream->dictionary, seed);
 	for (uint32_t i = 0; i < threads; i++)
@@ -219,6 +230,10 @@ static void make_stream(struct lode_stream *stream, uint64_t *seed, uint64_t kin
 		if (!(kinds & 1u << type))
 			continue;
 		event.cost = type == LODE_RUN ? random_below(seed, 2 * period + 1) : random_below(seed, 400);
+		if (spans && type == LODE_RUN) {
+			event.t = ends[event.thread] + (random_below(seed, 4) ? 0 : random_below(seed, 9));
+			ends[event.thread] = event.t + event.cost;
+		}
 		event.delay = type == LODE_RUN || random_below(seed, 3) ? 0 : random_below(seed, 100);
 		assert_int_equal(lode_stream_add_event(stream, type, &event), 0);
 	}
@@ -254,6 +269,7 @@ static void compare(const struct lode_stream *stream)
 static void shares_are_those_of_the_oracle_on_thousands_of_streams(void **state)
 {
 	uint64_t seed = 99;
+	int of_spans = 0;
 
 	(void)state;
 	for (int round = 0; round < 4000; round++) {
@@ -265,9 +281,11 @@ static void shares_are_those_of_the_oracle_on_thousands_of_streams(void **state)
 		lode_stream_init(&stream, &dictionary);
 		make_stream(&stream, &seed, 1 + random_below(&seed, 7), periods[random_below(&seed, 6)]);
 		compare(&stream);
+		of_spans += slow_shortest_span(&stream) > 0;
 		lode_stream_release(&stream);
 		lode_dictionary_release(&dictionary);
 	}
+	assert_true(of_spans > 100);
 }
 
 /* ---- by hand ---- */
@@ -378,6 +396,21 @@ static void calls_show_that_a_thread_runs_on_without_samples(void **state)
 	world_close(&world);
 }
 
+static void a_span_of_running_takes_its_own_time_and_none_of_its_neighbours(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_open(&world);
+	add(&world, LODE_RUN, 0, 50000, world.work);
+	add(&world, LODE_RUN, 50000, 40000, world.ask);
+	add(&world, LODE_RUN, 90000, 5000, world.main);
+	assert_int_equal(time_of(&world, world.work), 50000);
+	assert_int_equal(time_of(&world, world.ask), 40000);
+	assert_int_equal(time_of(&world, world.main), 5000);
+	world_close(&world);
+}
+
 static int share_once(const struct lode_stream *stream)
 {
 	struct lode_time_shares shares = { 0 };
@@ -412,6 +445,7 @@ int main(void)
 		cmocka_unit_test(without_samples_calls_share_the_time),
 		cmocka_unit_test(a_wait_belongs_to_who_waits_and_samples_share_the_rest),
 		cmocka_unit_test(calls_show_that_a_thread_runs_on_without_samples),
+		cmocka_unit_test(a_span_of_running_takes_its_own_time_and_none_of_its_neighbours),
 		cmocka_unit_test(memory_that_runs_out_is_reported),
 	};
 

@@ -1,6 +1,7 @@
 /* Results of streams that are kept beside a corpus: the same with and without, whatever happens to what is kept. */
 #include "same_results.h"
 
+#include "scope/activity.h"
 #include "store/map_cache.h"
 
 #include <dirent.h>
@@ -61,6 +62,7 @@ struct run {
 	struct lode_corpus *corpus;
 	struct lode_area area;
 	struct lode_latency latency;
+	struct lode_activity activity;
 	struct lode_map_cache_counts counts;
 	int code;
 };
@@ -93,6 +95,73 @@ static void run_latency(struct fixture *fixture, int with, const struct lode_lat
 	if (with)
 		run->counts = lode_map_cache_counts(lode_corpus_cache(run->corpus));
 	lode_corpus_close(run->corpus);
+}
+
+static void run_states(struct fixture *fixture, int with, const struct lode_activity_options *options,
+		       struct run *run)
+{
+	struct lode_corpus_list list = { 0 };
+
+	run->corpus = open_corpus(fixture, with, 0);
+	assert_int_equal(lode_corpus_streams(run->corpus, &list, &fixture->error), 0);
+	run->code = lode_activity_collect(&run->activity, &list, options, &fixture->error);
+	lode_corpus_list_release(&list);
+	if (with)
+		run->counts = lode_map_cache_counts(lode_corpus_cache(run->corpus));
+	lode_corpus_close(run->corpus);
+}
+
+static void require_same_states(const struct lode_activity *a, const struct lode_activity *b)
+{
+	assert_int_equal(a->states.count, b->states.count);
+	for (size_t i = 0; i < a->states.count; i++) {
+		const struct lode_process_states *left = &a->states.items[i], *right = &b->states.items[i];
+
+		assert_string_equal(lode_strings_get(&a->states.names, left->process),
+				    lode_strings_get(&b->states.names, right->process));
+		assert_memory_equal(&left->threads, &right->threads,
+				    sizeof(*left) - offsetof(struct lode_process_states, threads));
+	}
+}
+
+/* ---- damage ---- */
+
+static void damage_file(const char *path, uint64_t *seed)
+{
+	struct stat status;
+	int fd = open(path, O_RDWR);
+	unsigned char byte;
+	off_t at;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &status), 0);
+	if (random_below(seed, 4) == 0) {
+		assert_int_equal(ftruncate(fd, (off_t)random_below(seed, (uint64_t)status.st_size)), 0);
+	} else {
+		at = (off_t)random_below(seed, (uint64_t)status.st_size);
+		assert_int_equal(pread(fd, &byte, 1, at), 1);
+		byte ^= (unsigned char)(1 + random_below(seed, 255));
+		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+	}
+	close(fd);
+}
+
+static int damage_all(const char *folder, uint64_t *seed)
+{
+	DIR *listing = opendir(folder);
+	struct dirent *entry;
+	char path[512];
+	int count = 0;
+
+	assert_non_null(listing);
+	while ((entry = readdir(listing)))
+		if (entry->d_name[0] != '.') {
+			snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+			damage_file(path, seed);
+			count++;
+		}
+	closedir(listing);
+	return count;
 }
 
 /* ---- the same with and without ---- */
@@ -176,6 +245,46 @@ static void latencies_are_the_same_with_and_without(void **state)
 	lode_idle_rules_free(rules);
 }
 
+static void states_are_the_same_with_and_without(void **state)
+{
+	struct fixture *fixture = *state;
+	const char *const where[] = { "version=1", NULL }, *const threads[] = { "thread=*1*", NULL };
+	struct lode_idle_rules *rules;
+
+	assert_int_equal(lode_idle_rules_load(&rules, NULL, &fixture->error), 0);
+	for (int i = 0; i < 6; i++) {
+		struct lode_activity_options options = {
+			.where = i % 3 == 1   ? where
+				 : i % 3 == 2 ? threads
+					      : NULL,
+			.idle = i < 3 ? rules : NULL,
+			.states_only = 1,
+			.jobs = 2,
+		};
+		struct run without, cold, warm;
+		uint64_t seed = 3 + (uint64_t)i;
+
+		temporary_remove(cache_folder(fixture));
+		run_states(fixture, WITHOUT, &options, &without);
+		run_states(fixture, WITH, &options, &cold);
+		run_states(fixture, WITH, &options, &warm);
+		assert_int_equal(without.code, 0);
+		assert_true(i % 3 || without.activity.states.count);
+		require_same_states(&without.activity, &cold.activity);
+		require_same_states(&without.activity, &warm.activity);
+		assert_true(i % 3 == 1 || warm.counts.found == STREAMS);
+		assert_int_equal(warm.counts.put, 0);
+		lode_activity_release(&cold.activity);
+		lode_activity_release(&warm.activity);
+		damage_all(cache_folder(fixture), &seed);
+		run_states(fixture, WITH, &options, &warm);
+		require_same_states(&without.activity, &warm.activity);
+		lode_activity_release(&warm.activity);
+		lode_activity_release(&without.activity);
+	}
+	lode_idle_rules_free(rules);
+}
+
 /* ---- what changes ---- */
 
 /* Which symptoms of a stream count may depend on other streams of its host. */
@@ -226,45 +335,7 @@ static void only_new_and_changed_streams_are_read_again(void **state)
 	lode_area_release(&without.area);
 }
 
-/* ---- damage ---- */
-
-static void damage_file(const char *path, uint64_t *seed)
-{
-	struct stat status;
-	int fd = open(path, O_RDWR);
-	unsigned char byte;
-	off_t at;
-
-	assert_true(fd >= 0);
-	assert_int_equal(fstat(fd, &status), 0);
-	if (random_below(seed, 4) == 0) {
-		assert_int_equal(ftruncate(fd, (off_t)random_below(seed, (uint64_t)status.st_size)), 0);
-	} else {
-		at = (off_t)random_below(seed, (uint64_t)status.st_size);
-		assert_int_equal(pread(fd, &byte, 1, at), 1);
-		byte ^= (unsigned char)(1 + random_below(seed, 255));
-		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
-	}
-	close(fd);
-}
-
-static int damage_all(const char *folder, uint64_t *seed)
-{
-	DIR *listing = opendir(folder);
-	struct dirent *entry;
-	char path[512];
-	int count = 0;
-
-	assert_non_null(listing);
-	while ((entry = readdir(listing)))
-		if (entry->d_name[0] != '.') {
-			snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-			damage_file(path, seed);
-			count++;
-		}
-	closedir(listing);
-	return count;
-}
+/* ---- entries that are damaged ---- */
 
 static void damaged_entries_are_made_again(void **state)
 {
@@ -485,6 +556,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(areas_are_the_same_with_and_without),
 		cmocka_unit_test(latencies_are_the_same_with_and_without),
+		cmocka_unit_test(states_are_the_same_with_and_without),
 		cmocka_unit_test(only_new_and_changed_streams_are_read_again),
 		cmocka_unit_test(damaged_entries_are_made_again),
 		cmocka_unit_test(a_folder_that_cannot_be_written_changes_nothing),

@@ -284,6 +284,8 @@ static const char *one_of(uint64_t *seed, const char *const *words, size_t count
 struct random_file {
 	struct lode_pattern_group groups[5];
 	char *texts[5][2];
+	const char *notes[10]; /* the name and the bug of the first groups again */
+	size_t note_count;
 	size_t count;
 	struct lode_patterns patterns;
 };
@@ -311,6 +313,10 @@ static void make_random_file(struct random_file *file, struct lode_frames *frame
 			group->kind = one_of(seed, kinds, 3);
 			group->since = one_of(seed, times, 3);
 			group->made = one_of(seed, times, 3);
+			group->first_note = file->note_count;
+			group->note_count = random_below(seed, 3);
+			for (size_t k = 0; k < group->note_count; k++)
+				file->notes[file->note_count++] = file->texts[i][k];
 		}
 		group->first = file->patterns.count;
 		group->count = random_below(seed, 3) + 1;
@@ -357,6 +363,10 @@ static void require_same(const struct random_file *wanted, const struct lode_pat
 		require_text(wanted->groups[i].kind, got->groups[i].kind);
 		require_text(wanted->groups[i].since, got->groups[i].since);
 		require_text(wanted->groups[i].made, got->groups[i].made);
+		assert_int_equal(wanted->groups[i].note_count, got->groups[i].note_count);
+		for (size_t k = 0; k < wanted->groups[i].note_count; k++)
+			assert_string_equal(wanted->notes[wanted->groups[i].first_note + k],
+					    got->notes[got->groups[i].first_note + k]);
 		assert_int_equal(wanted->groups[i].first, got->groups[i].first);
 		assert_int_equal(wanted->groups[i].count, got->groups[i].count);
 	}
@@ -379,7 +389,7 @@ static void what_is_written_reads_back_the_same(void **state)
 
 		make_random_file(&file, &fixture->frames, &seed);
 		for (size_t i = 0; i < file.count; i++)
-			write_group(&file.groups[i], &file.patterns, &fixture->frames, &text);
+			write_group(&file.groups[i], file.notes, &file.patterns, &fixture->frames, &text);
 		parse_bytes(fixture, text.bytes, text.size);
 		require_same(&file, &fixture->file);
 		lode_buffer_release(&text);
@@ -399,7 +409,7 @@ static void what_is_written_is_plain_lines(void **state)
 
 		make_random_file(&file, &fixture->frames, &seed);
 		for (size_t i = 0; i < file.count; i++)
-			write_group(&file.groups[i], &file.patterns, &fixture->frames, &text);
+			write_group(&file.groups[i], file.notes, &file.patterns, &fixture->frames, &text);
 		for (size_t i = 0; i < text.size; i++) {
 			unsigned char c = (unsigned char)text.bytes[i];
 
@@ -415,7 +425,7 @@ static void what_is_written_is_plain_lines(void **state)
 static void memory_that_runs_out_anywhere_is_a_clean_error(void **state)
 {
 	static const char text[] =
-		"signature a\\tb\nbug x\nstate open\nkind run\nmade 2026-01-31T12:00:00Z\npattern\n"
+		"signature a\\tb\nbug x\nstate open\nkind run\nmade 2026-01-31T12:00:00Z\nnote y\npattern\n"
 		"\tm!one\n\tm!two\nsignature c\npattern\n\tn!three\n";
 	struct fixture *fixture = *state;
 
@@ -430,7 +440,8 @@ static void memory_that_runs_out_anywhere_is_a_clean_error(void **state)
 			code = lode_pattern_file_parse(&fixture->file, "FILE", text, sizeof(text) - 1, &frames,
 						       &fixture->error);
 		for (size_t i = 0; !code && i < fixture->file.count; i++)
-			write_group(&fixture->file.groups[i], &fixture->file.patterns, &frames, &written);
+			write_group(&fixture->file.groups[i], fixture->file.notes, &fixture->file.patterns,
+				    &frames, &written);
 		if (lode_memory_asked() < nth) {
 			lode_memory_fail_at(0, 0);
 			assert_int_equal(code, 0);

@@ -5,8 +5,9 @@
 #include "mine/pattern_file.h"
 
 /* Parsing reads the same back. */
-static inline void write_group(const struct lode_pattern_group *group, const struct lode_patterns *patterns,
-			       const struct lode_frames *frames, struct lode_buffer *buffer)
+static inline void write_group(const struct lode_pattern_group *group, const char *const *notes,
+			       const struct lode_patterns *patterns, const struct lode_frames *frames,
+			       struct lode_buffer *buffer)
 {
 	if (*group->type)
 		lode_pattern_line_write(group->type, group->name, buffer);
@@ -15,6 +16,8 @@ static inline void write_group(const struct lode_pattern_group *group, const str
 	lode_pattern_line_write("since", group->since, buffer);
 	lode_pattern_line_write("kind", group->kind, buffer);
 	lode_pattern_line_write("made", group->made, buffer);
+	for (size_t i = 0; i < group->note_count; i++)
+		lode_pattern_line_write("note", notes[group->first_note + i], buffer);
 	for (size_t i = 0; i < group->count; i++)
 		lode_pattern_write(patterns, group->first + i, frames, buffer);
 }

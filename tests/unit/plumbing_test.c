@@ -51,6 +51,11 @@ static void the_interpreter_is_left_out_between_python_functions(void **unused)
 	assert_without("a.py!f " EVAL "python3.11!PyIter_Send python3!(await) a.py!g python3!(await) a.py!h " EVAL
 		       "kernel!read",
 		       "a.py!f a.py!g a.py!h kernel!read");
+	/* With lines. */
+	assert_without("python3.11!main:12 a.py!<module>:3 python3.11!_PyEval_EvalFrameDefault:5376 "
+		       "python3.11!_PyEval_Vector:6434 "
+		       "a.py!g:2 kernel!read",
+		       "a.py!<module>:3 a.py!g:2 kernel!read");
 	/* A leaf, too; and in a library. */
 	assert_without("libpython3.13.so.1.0!PyEval_EvalCode a.py!f libpython3.13.so.1.0!_PyEval_EvalFrameDefault",
 		       "a.py!f");
@@ -74,6 +79,21 @@ static void what_says_something_stays(void **unused)
 	assert_without("a.py!f " EVAL "_ssl.so!0x12 libssl.so!SSL_read", "a.py!f _ssl.so!0x12 libssl.so!SSL_read");
 	/* A program of that name is none. */
 	assert_without("a.py!f " EVAL "python3_tool.py!g", "a.py!f python3_tool.py!g");
+}
+
+static void php_is_left_out_between_its_functions(void **unused)
+{
+	(void)unused;
+	assert_without(
+		"php8.2!_start php8.2!zend_execute a.php!{main} php:standard!usort php8.2!execute_ex php8.2!0x12 "
+		"php8.2!zend_call_function a.php!f php:standard!usleep php8.2!execute_ex php8.2!0x34 "
+		"libc.so.6!usleep",
+		"a.php!{main} php:standard!usort a.php!f php:standard!usleep libc.so.6!usleep");
+	/* What starts it has no PHP functions; nor has a program of another language. */
+	assert_without("php-fpm8.2!_start php-fpm8.2!0x12 php-fpm8.2!php_module_startup",
+		       "php-fpm8.2!_start php-fpm8.2!0x12 php-fpm8.2!php_module_startup");
+	assert_without("engine!f engine!execute_ex engine!zend_call_function",
+		       "engine!f engine!execute_ex engine!zend_call_function");
 }
 
 static void hotspot_is_left_out_between_java_functions(void **unused)
@@ -155,6 +175,7 @@ int main(void)
 		cmocka_unit_test(the_interpreter_is_left_out_between_python_functions),
 		cmocka_unit_test(of_what_imports_one_function_stays),
 		cmocka_unit_test(what_says_something_stays),
+		cmocka_unit_test(php_is_left_out_between_its_functions),
 		cmocka_unit_test(hotspot_is_left_out_between_java_functions),
 		cmocka_unit_test(stacks_without_python_functions_are_whole),
 		cmocka_unit_test(node_is_left_out_between_javascript_functions),

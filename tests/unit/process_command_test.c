@@ -4,8 +4,10 @@
 #include "process/process_command.h"
 #include "process/processes.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define REQUIRE(arguments, name, expected)                                                                         \
@@ -77,6 +79,28 @@ static void a_child_is_the_program_of_its_parent(void **state)
 	assert_string_equal(command, "java");
 }
 
+/* A child that executes nothing has the same arguments: a name of its own is its part of the program, that of an interpreter is none. */
+static void a_child_that_was_forked_before_is_called_as_its_parent_unless_it_has_a_name(void **state)
+{
+	char own[LODE_COMMAND_NAME], command[LODE_COMMAND_NAME];
+	pid_t child = fork();
+
+	(void)state;
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	assert_true(child > 0);
+	lode_process_command((uint32_t)getpid(), "python3", own, sizeof(own));
+	lode_process_command((uint32_t)child, "python3", command, sizeof(command));
+	assert_string_equal(command, own);
+	lode_process_command((uint32_t)child, "checkpointer", command, sizeof(command));
+	assert_string_equal(command, "");
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -84,6 +108,7 @@ int main(void)
 		cmocka_unit_test(what_runs_a_script_is_called_as_the_script),
 		cmocka_unit_test(this_process_keeps_its_command_when_it_renames_itself),
 		cmocka_unit_test(a_child_is_the_program_of_its_parent),
+		cmocka_unit_test(a_child_that_was_forked_before_is_called_as_its_parent_unless_it_has_a_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

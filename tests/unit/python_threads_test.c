@@ -405,6 +405,8 @@ static void languages_are_chosen_by_name(void **unused)
 			 LODE_LANGUAGE_BIT(LODE_LANGUAGE_PYTHON) | LODE_LANGUAGE_BIT(LODE_LANGUAGE_JAVASCRIPT));
 	assert_int_equal(lode_languages_parse("java", &bits, &error), 0);
 	assert_int_equal(bits, LODE_LANGUAGE_BIT(LODE_LANGUAGE_JAVA));
+	assert_int_equal(lode_languages_parse("php", &bits, &error), 0);
+	assert_int_equal(bits, LODE_LANGUAGE_BIT(LODE_LANGUAGE_PHP));
 	assert_int_equal(lode_languages_parse("none", &bits, &error), 0);
 	assert_int_equal(bits, 0);
 	assert_int_equal(lode_languages_parse("python,python", &bits, &error), 0);
@@ -424,6 +426,9 @@ static void what_cannot_be_read_is_called_that(void **unused)
 	(void)unused;
 	assert_non_null(languages);
 	assert_null(lode_languages_find(languages, 5, word, 0));
+	/* It may be read later, so it is tried again, but not forever. */
+	for (int i = 0; i < 100 && lode_languages_learn(languages, 5, word, 0) == 1; i++)
+		assert_true(i < 20);
 	assert_int_equal(lode_languages_learn(languages, 5, word, 0), 0);
 	assert_string_equal(lode_languages_find(languages, 5, word, 0)->function, LODE_LANGUAGE_UNREADABLE);
 	assert_string_equal(lode_languages_find(languages, 5, word, 0)->module, "python");

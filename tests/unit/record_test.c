@@ -268,6 +268,27 @@ static void a_child_has_what_its_parent_mapped_and_both_go_on_alone(void **state
 	tear_down(&fixture);
 }
 
+static void a_thread_keeps_its_name_when_its_number_comes_again(void **state)
+{
+	struct fixture fixture;
+	struct lode_stream *stream = &fixture.builder.stream;
+	struct lode_record record = { .type = LODE_RECORD_RUN, .pid = PID + 1, .tid = PID + 1, .user = USER };
+
+	(void)state;
+	set_up(&fixture);
+	assert_int_equal(send_process(&fixture), 0);
+	assert_int_equal(send_task(&fixture, LODE_CHANGE_FORK, 50, PID + 1, PID + 1), 0);
+	assert_int_equal(send_name(&fixture, PID + 1, PID + 1, "sleep"), 0);
+	assert_int_equal(send_record(&fixture, record), 0);
+	assert_int_equal(send_task(&fixture, LODE_CHANGE_EXIT, 60, PID + 1, PID + 1), 0);
+	assert_int_equal(send_task(&fixture, LODE_CHANGE_FORK, 70, PID + 1, PID + 1), 0);
+	assert_int_equal(send_name(&fixture, PID + 1, PID + 1, "stranger"), 0);
+	assert_int_equal(lode_builder_refresh(&fixture.builder, 0), 0);
+	assert_string_equal(lode_strings_get(&stream->dictionary->frames.strings, stream->threads[0].name),
+			    "sleep");
+	tear_down(&fixture);
+}
+
 static void files_of_the_same_name_are_distinguished(void **state)
 {
 	struct fixture fixture;
@@ -456,6 +477,7 @@ int main(void)
 		cmocka_unit_test(kinds_of_records_become_kinds_of_events),
 		cmocka_unit_test(a_stack_that_was_lost_is_counted),
 		cmocka_unit_test(a_child_has_what_its_parent_mapped_and_both_go_on_alone),
+		cmocka_unit_test(a_thread_keeps_its_name_when_its_number_comes_again),
 		cmocka_unit_test(files_of_the_same_name_are_distinguished),
 		cmocka_unit_test(what_is_remembered_is_what_would_be_found),
 		cmocka_unit_test(rules_are_read_or_refused),

@@ -382,6 +382,8 @@ static void memory_that_runs_out_while_naming_is_reported(void **state)
 	assert_int_equal(lode_dictionary_init(&dictionary), 0);
 	lode_stream_init(&stream, &dictionary);
 	record_own_waits(&fixture, "without", 0, &stream);
+	/* A file for whose symbols there was no memory is as one that is not there: first they are loaded. */
+	assert_int_equal(lode_naming_count(&stream, fixture.symbolizer, &naming), 0);
 	for (uint64_t at = 1; code < 0; at++) {
 		assert_int_equal(lode_dictionary_init(&named_dictionary), 0);
 		lode_stream_init(&named, &named_dictionary);
@@ -392,7 +394,7 @@ static void memory_that_runs_out_while_naming_is_reported(void **state)
 		lode_stream_release(&named);
 		lode_dictionary_release(&named_dictionary);
 	}
-	assert_true(failures > 10);
+	assert_true(failures > 5);
 	lode_stream_release(&stream);
 	lode_dictionary_release(&dictionary);
 	close_symbols(&fixture);

@@ -248,6 +248,80 @@ static void requests_matter_unless_the_stream_is_about_something_else(void **sta
 	assert_int_equal(lode_requests_matter(&fixture->requests, &fixture->small.stream, fixture->idle, NULL), 0);
 }
 
+/* ---- threads that are started for a request ---- */
+
+#define MS UINT64_C(1000000)
+#define HANDLER                                                                                                   \
+	"libc!start_thread;srv!serve_one;srv!ask_price;libc!clock_nanosleep;kernel!do_nanosleep;kernel!schedule"
+#define RECEIVE "libc!start_thread;srv!serve_one;srv!read_line;libc!recv;kernel!tcp_recvmsg;kernel!schedule"
+
+/* Its totals are known: it was recorded by Lode. */
+static void count_totals(struct fixture *fixture, uint32_t tid)
+{
+	fixture->small.stream.threads[lode_stream_thread(&fixture->small.stream, 7, tid)].totals.waits = 1;
+}
+
+/* A thread that only accepts connections, for 100 ms. */
+static void add_accepting(struct fixture *fixture)
+{
+	name_thread(fixture, 7, 7, "srv");
+	add_wait(fixture, 7, 0, 100 * MS, "srv!main;libc!accept;kernel!inet_csk_accept;kernel!schedule");
+	count_totals(fixture, 7);
+}
+
+static void add_handler(struct fixture *fixture, uint32_t tid, const char *name, uint64_t t, uint64_t cost)
+{
+	name_thread(fixture, 7, tid, name);
+	count_totals(fixture, tid);
+	add_wait(fixture, tid, t, cost, HANDLER);
+}
+
+static void a_thread_that_begins_and_ends_is_a_request(void **state)
+{
+	struct fixture *fixture = *state;
+
+	add_accepting(fixture);
+	add_handler(fixture, 8, "conn-8", 10 * MS, 5 * MS);
+	add_handler(fixture, 9, "conn-9", 12 * MS, 5 * MS);
+	small_event(&fixture->small, LODE_RUN, 9, 11 * MS, MS, 0, LODE_NONE, "libc!start_thread;srv!serve_one");
+	find(fixture);
+	assert_int_equal(fixture->requests.count, 2);
+	require_request(fixture, 0, 8, 10 * MS, 15 * MS);
+	require_request(fixture, 1, 9, 11 * MS, 17 * MS);
+	assert_int_equal(fixture->requests.loop_count, 1);
+	assert_true(fixture->requests.loops[0].is_lives);
+	assert_int_equal(fixture->requests.loops[0].time, 11 * MS);
+}
+
+static void its_request_begins_when_it_was_received(void **state)
+{
+	struct fixture *fixture = *state;
+
+	add_accepting(fixture);
+	for (uint32_t tid = 8; tid < 10; tid++) {
+		add_handler(fixture, tid, "conn", 20 * MS, 5 * MS);
+		add_wait(fixture, tid, 10 * MS, 8 * MS, RECEIVE);
+	}
+	find(fixture);
+	assert_int_equal(fixture->requests.count, 2);
+	require_request(fixture, 0, 8, 18 * MS, 25 * MS);
+}
+
+static void a_thread_that_may_have_lived_longer_is_none(void **state)
+{
+	struct fixture *fixture = *state;
+
+	add_accepting(fixture);
+	add_handler(fixture, 8, "conn", MS, 5 * MS);
+	add_handler(fixture, 9, "conn", 95 * MS, 4 * MS);
+	name_thread(fixture, 7, 10, "conn");
+	add_wait(fixture, 10, 40 * MS, 5 * MS, HANDLER); /* imported */
+	small_event(&fixture->small, LODE_WAIT, 11, 40 * MS, 5 * MS, 0, LODE_NONE, HANDLER);
+	fixture->small.stream.threads[lode_stream_thread(&fixture->small.stream, 11, 11)].totals.waits = 1;
+	find(fixture);
+	assert_int_equal(fixture->requests.count, 0);
+}
+
 /* ---- the slow walk ---- */
 
 static size_t slow_requests(struct fixture *fixture, uint32_t tid, struct lode_request *found)
@@ -434,6 +508,9 @@ int main(void)
 		CASE(of_a_few_hundred_requests_the_ten_slowest_are_symptoms),
 		CASE(requests_matter_unless_the_stream_is_about_something_else),
 		CASE(memory_that_runs_out_is_a_clean_error),
+		CASE(a_thread_that_begins_and_ends_is_a_request),
+		CASE(its_request_begins_when_it_was_received),
+		CASE(a_thread_that_may_have_lived_longer_is_none),
 		cmocka_unit_test(random_threads_have_the_requests_of_a_slow_walk),
 	};
 

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "base/units.h"
 #include "process/held_files.h"
+#include "watch/baseline.h"
 #include "watch/retention.h"
 #include "watch/rules.h"
 #include "symbols/mark_notes.h"
@@ -25,6 +26,50 @@
 
 #define SECOND 1000000000ull
 #define HOUR   (3600 * SECOND)
+
+/* ---- the baseline ---- */
+
+static void one_hour_in_a_hundred_is_drawn_for_each_host(void **state)
+{
+	struct lode_baseline baseline;
+	unsigned drawn[2] = { 0 }, both = 0;
+
+	(void)state;
+	assert_int_equal(lode_baseline_parse(&baseline, "1%", NULL), 0);
+	assert_int_equal(baseline.one_in, 100);
+	for (uint64_t hour = 0; hour < 200000; hour++) {
+		uint64_t a = lode_baseline_moment(&baseline, "a", hour * 3600),
+			 b = lode_baseline_moment(&baseline, "b", hour * 3600);
+
+		assert_true(!a || a / 3600 == hour);
+		drawn[0] += a != 0;
+		drawn[1] += b != 0;
+		both += a && b;
+	}
+	/* 2000 +- 44 each and 20 +- 4.5 of both: no host follows another. */
+	assert_in_range(drawn[0], 1800, 2200);
+	assert_in_range(drawn[1], 1800, 2200);
+	assert_in_range(both, 1, 45);
+}
+
+static void the_moment_of_a_baseline_is_due_once_whatever_the_clock_does(void **state)
+{
+	struct lode_baseline baseline;
+	uint64_t moment, first = 1000 * 3600;
+	unsigned due = 0;
+
+	(void)state;
+	assert_int_equal(lode_baseline_parse(&baseline, "100%", NULL), 0);
+	moment = lode_baseline_moment(&baseline, "a", first);
+	assert_false(lode_baseline_is_due(&baseline, "a", first + 3599)); /* it may have passed before the start */
+	assert_false(lode_baseline_is_due(&baseline, "a", first - 1));    /* set back */
+	for (uint64_t now = first; now < first + 3600; now++)
+		due += (unsigned)lode_baseline_is_due(&baseline, "a", now);
+	assert_int_equal(due, 1);
+	assert_false(lode_baseline_is_due(&baseline, "a", moment));
+	assert_int_equal(lode_baseline_parse(&baseline, "2", NULL), LODE_USAGE);
+	assert_int_equal(lode_baseline_parse(&baseline, "0%", NULL), LODE_USAGE);
+}
 
 /* ---- rates ---- */
 
@@ -437,6 +482,8 @@ static void memory_that_runs_out_while_marks_are_read_is_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_hour_in_a_hundred_is_drawn_for_each_host),
+		cmocka_unit_test(the_moment_of_a_baseline_is_due_once_whatever_the_clock_does),
 		cmocka_unit_test(no_hour_has_more_than_was_allowed),
 		cmocka_unit_test(a_rate_without_a_limit_lets_all_through),
 		cmocka_unit_test(limits_are_read_or_refused),

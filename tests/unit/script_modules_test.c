@@ -44,15 +44,12 @@ static void languages_are_suggested_by_names(void **state)
 		const char *module;
 		enum lode_code_language language;
 	} cases[] = {
-		{ "server.py", LODE_CODE_PYTHON },
-		{ "{frozen importlib._bootstrap}", LODE_CODE_PYTHON },
-		{ "handler.mjs", LODE_CODE_JAVASCRIPT },
-		{ "node:internal/timers", LODE_CODE_JAVASCRIPT },
-		{ "Server.java", LODE_CODE_JAVA },
-		{ "gunicorn", LODE_CODE_NATIVE },
-		{ "python3.11", LODE_CODE_NATIVE },
-		{ "libjvm.so", LODE_CODE_NATIVE },
-		{ "", LODE_CODE_NATIVE },
+		{ "server.py", LODE_CODE_PYTHON },       { "{frozen importlib._bootstrap}", LODE_CODE_PYTHON },
+		{ "handler.mjs", LODE_CODE_JAVASCRIPT }, { "node:internal/timers", LODE_CODE_JAVASCRIPT },
+		{ "Server.java", LODE_CODE_JAVA },       { "index.php", LODE_CODE_PHP },
+		{ "php:standard", LODE_CODE_PHP },       { "php8.2", LODE_CODE_NATIVE },
+		{ "gunicorn", LODE_CODE_NATIVE },        { "python3.11", LODE_CODE_NATIVE },
+		{ "libjvm.so", LODE_CODE_NATIVE },       { "", LODE_CODE_NATIVE },
 	};
 
 	(void)state;
@@ -64,9 +61,27 @@ static void languages_are_suggested_by_names(void **state)
 	assert_int_equal(lode_code_language_find("cobol"), LODE_CODE_LANGUAGES);
 }
 
+static void php_is_known_by_its_names(void **state)
+{
+	static const char *const are[] = { "php",        "php8.2",    "php-fpm",     "php-fpm8.4",
+					   "php-cgi8.2", "libphp.so", "libphp8.2.so" };
+	static const char *const are_not[] = { "index.php",        "php.php",      "phpunit",
+					       "php-fpm-exporter", "libphpapi.so", "" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(are) / sizeof(*are); i++)
+		assert_true(lode_module_is_php(are[i]) && lode_module_runs_scripts(are[i]));
+	for (size_t i = 0; i < sizeof(are_not) / sizeof(*are_not); i++)
+		assert_false(lode_module_is_php(are_not[i]));
+	assert_true(lode_path_is_package("/srv/shop/vendor/twig/Template.php"));
+	assert_false(lode_path_is_package("/vendor/bin/app"));
+	assert_true(lode_path_is_package("php:standard"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(php_is_known_by_its_names),
 		cmocka_unit_test(scripts_are_known_by_their_ends),
 		cmocka_unit_test(packages_are_known_by_their_folders),
 		cmocka_unit_test(what_runs_scripts_is_no_script),

@@ -192,7 +192,7 @@ static int read_back(const char *path, const char *text, mode_t mode, char token
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	assert_int_equal(fchmod(fd, mode), 0);
 	close(fd);
-	return lode_access_read_token(path, token, error);
+	return lode_token_file_read(path, token, error);
 }
 
 static void a_token_file_is_private_and_holds_one_token(void **state)
@@ -220,11 +220,11 @@ static void a_token_file_is_private_and_holds_one_token(void **state)
 	assert_int_equal(read_back(path, longest, 0600, token, &error), LODE_USAGE);
 	assert_int_equal(read_back(path, longest + 1, 0600, token, &error), 0);
 	assert_string_equal(token, longest + 1);
-	assert_int_equal(lode_access_read_token(folder, token, &error), LODE_USAGE);
+	assert_int_equal(lode_token_file_read(folder, token, &error), LODE_USAGE);
 	unlink(path);
-	assert_int_equal(lode_access_read_token(path, token, &error), LODE_SYSTEM);
+	assert_int_equal(lode_token_file_read(path, token, &error), LODE_SYSTEM);
 	assert_int_equal(mkfifo(path, 0600), 0); /* nobody ever writes there */
-	assert_int_equal(lode_access_read_token(path, token, &error), LODE_USAGE);
+	assert_int_equal(lode_token_file_read(path, token, &error), LODE_USAGE);
 	temporary_remove(folder);
 }
 

@@ -214,6 +214,41 @@ static void commands_keep_comments_order_and_lines_of_others(void **state)
 	assert_non_null(strstr(fixture->error.text, "has no signature 'one'"));
 }
 
+static void notes_are_added_kept_and_removed(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_signature_change change = { .verb = LODE_SIGNATURE_CHANGE,
+						.name = "a",
+						.note = "one\ntwo # three" };
+	const struct lode_signature *signature;
+
+	write_text(fixture, "signature a\n# ours\nnote zero\nstate fixed\npattern\n\tx\npattern\n\ty\nsignature "
+			    "b\nnote other\n"
+			    "pattern\n\tx\n");
+	require(fixture, change_one(fixture->corpus, change, NULL, &fixture->error));
+	load(fixture);
+	signature = find(fixture, "a");
+	assert_int_equal(signature->note_count, 2);
+	assert_string_equal(signature->notes[0], "zero");
+	assert_int_equal(strncmp(signature->notes[1], "20", 2), 0);
+	assert_string_equal(signature->notes[1] + strlen("2026-01-31: "), "one\ntwo # three");
+	assert_int_equal(find(fixture, "b")->note_count, 1);
+	assert_string_equal(find(fixture, "b")->notes[0], "other");
+	/* Other patterns make it another signature; its notes stay. */
+	change = (struct lode_signature_change){ .verb = LODE_SIGNATURE_CHANGE, .name = "a" };
+	require(fixture, change_one(fixture->corpus, change, "z", &fixture->error));
+	unlink(text_path(fixture));
+	load(fixture);
+	assert_int_equal(find(fixture, "a")->note_count, 2);
+	assert_int_equal(find(fixture, "a")->count, 3);
+	change.note = "";
+	require(fixture, change_one(fixture->corpus, change, NULL, &fixture->error));
+	load(fixture);
+	assert_int_equal(find(fixture, "a")->note_count, 0);
+	assert_int_equal(find(fixture, "a")->state, LODE_SIGNATURE_FIXED);
+	assert_int_equal(find(fixture, "b")->note_count, 1);
+}
+
 static void a_text_that_a_person_edited_is_taken_over(void **state)
 {
 	struct fixture *fixture = *state;
@@ -338,10 +373,17 @@ static int64_t version_of(struct fixture *fixture)
 	return version;
 }
 
+static void make_version_4(struct fixture *fixture)
+{
+	run_sql(fixture, "DROP TABLE signature_notes; PRAGMA user_version = 4;");
+}
+
 static void make_version_2(struct fixture *fixture)
 {
+	make_version_4(fixture);
 	run_sql(fixture,
-		"DROP INDEX check_streams; DROP INDEX check_signatures; DROP INDEX check_signature_file;"
+		"DROP TABLE past_signatures; DROP INDEX check_streams; DROP INDEX check_signatures; DROP INDEX "
+		"check_signature_file;"
 		"DROP INDEX check_stream_signatures; DROP INDEX check_matched_streams; PRAGMA user_version = 2;");
 }
 
@@ -366,14 +408,14 @@ static void a_catalogue_of_version_1_is_read_and_upgraded_when_written(void **st
 	assert_false(result.catalogue_bad);
 	assert_int_equal(version_of(fixture), 1);
 	reopen(fixture, LODE_CORPUS_WRITE);
-	assert_int_equal(version_of(fixture), 3);
+	assert_int_equal(version_of(fixture), 5);
 	make_version_1(fixture);
 	reopen(fixture, LODE_CORPUS_READ);
 	write_text(fixture, "signature a\npattern\n\tx\n");
 	load(fixture);
 	assert_int_equal(fixture->signatures.count, 1);
 	assert_true(fixture->signatures.kept);
-	assert_int_equal(version_of(fixture), 3);
+	assert_int_equal(version_of(fixture), 5);
 }
 
 static void a_catalogue_of_version_2_keeps_its_signatures_when_upgraded(void **state)
@@ -389,25 +431,46 @@ static void a_catalogue_of_version_2_keeps_its_signatures_when_upgraded(void **s
 	assert_int_equal(fixture->signatures.count, 1);
 	assert_int_equal(version_of(fixture), 2);
 	reopen(fixture, LODE_CORPUS_WRITE);
-	assert_int_equal(version_of(fixture), 3);
+	assert_int_equal(version_of(fixture), 5);
 	load(fixture);
 	assert_int_equal(fixture->signatures.count, 1);
+}
+
+static void a_catalogue_of_version_4_gets_notes_when_written(void **state)
+{
+	struct fixture *fixture = *state;
+
+	write_text(fixture, "signature a\npattern\n\tx\n");
+	load(fixture);
+	make_version_4(fixture);
+	reopen(fixture, LODE_CORPUS_READ);
+	load(fixture);
+	assert_int_equal(fixture->signatures.count, 1);
+	assert_int_equal(version_of(fixture), 4);
+	write_text(fixture, "signature a\nnote one\nnote two\npattern\n\tx\n");
+	load(fixture);
+	assert_int_equal(version_of(fixture), 5);
+	assert_int_equal(fixture->signatures.items[0].note_count, 2);
+	unlink(text_path(fixture));
+	load(fixture);
+	assert_int_equal(fixture->signatures.items[0].note_count, 2);
+	assert_string_equal(fixture->signatures.items[0].notes[1], "two");
 }
 
 static void other_versions_and_odd_tables_are_refused(void **state)
 {
 	struct fixture *fixture = *state;
 
-	run_sql(fixture, "PRAGMA user_version = 4");
+	run_sql(fixture, "PRAGMA user_version = 6");
 	lode_corpus_close(fixture->corpus);
 	assert_int_equal(lode_corpus_open(&fixture->corpus, fixture->path, LODE_CORPUS_READ, &fixture->error),
 			 LODE_BAD_INPUT);
 	assert_non_null(strstr(fixture->error.text, "use a newer Lode"));
-	run_sql(fixture, "PRAGMA user_version = 1"); /* with the tables of version 3 */
+	run_sql(fixture, "PRAGMA user_version = 1"); /* with the tables of version 5 */
 	assert_int_equal(lode_corpus_open(&fixture->corpus, fixture->path, LODE_CORPUS_CREATE, &fixture->error),
 			 LODE_BAD_INPUT);
 	assert_non_null(strstr(fixture->error.text, "its tables are not those of a catalogue"));
-	run_sql(fixture, "DROP TABLE signatures; PRAGMA user_version = 3");
+	run_sql(fixture, "DROP TABLE signatures; PRAGMA user_version = 4");
 	assert_int_equal(lode_corpus_open(&fixture->corpus, fixture->path, LODE_CORPUS_READ, &fixture->error),
 			 LODE_BAD_INPUT);
 	assert_null(fixture->corpus);
@@ -817,12 +880,14 @@ int main(void)
 		TEST(a_signature_made_stands_in_the_text_and_in_the_catalogue),
 		TEST(a_name_is_taken_once),
 		TEST(commands_keep_comments_order_and_lines_of_others),
+		TEST(notes_are_added_kept_and_removed),
 		TEST(a_text_that_a_person_edited_is_taken_over),
 		TEST(a_state_says_since_when_it_holds),
 		TEST(a_text_file_that_is_gone_is_made_anew),
 		TEST(a_catalogue_made_anew_takes_the_signatures_from_the_text),
 		TEST(a_catalogue_of_version_1_is_read_and_upgraded_when_written),
 		TEST(a_catalogue_of_version_2_keeps_its_signatures_when_upgraded),
+		TEST(a_catalogue_of_version_4_gets_notes_when_written),
 		TEST(other_versions_and_odd_tables_are_refused),
 		TEST(matches_are_those_of_the_obvious_way),
 		TEST(matches_follow_every_change),

@@ -1,6 +1,7 @@
-/* Time that the hypervisor took: what /proc/stat says, and what a stream says of it. */
+/* Time that the hypervisor took: what /proc/stat says, what a stream says of it, and that it is no wait. */
 #include "small_stream.h"
 
+#include "record/stream/thread_totals.h"
 #include "tasks/live/processor_times.h"
 #include "trace/stolen_time.h"
 
@@ -62,12 +63,50 @@ static void shares_of_strangers_are_doubted(void **state)
 	}
 }
 
+/* What a thread waited that was recorded for `end` ns, ran for 200 and was queued for 1500, and blocked that often. */
+static uint64_t waited(uint64_t end, uint64_t waits)
+{
+	const struct lode_record first = { .type = LODE_RECORD_TOTALS_FIRST, .t = 5000, .pid = 7, .tid = 7 };
+	const struct lode_record last = {
+		.type = LODE_RECORD_TOTALS_LAST,
+		.cost = 5000 + end,
+		.user = 200,
+		.kernel = 1500,
+		.waker_user = waits,
+		.waker_kernel = 20,
+		.pid = 7,
+		.tid = 7,
+	};
+	struct lode_record_totals totals = { 0 };
+	struct small_stream small;
+	uint64_t sum;
+
+	small_begin(&small);
+	assert_int_equal(lode_record_totals_take(&totals, &first, &small.stream), 0);
+	assert_int_equal(lode_record_totals_take(&totals, &last, &small.stream), 0);
+	assert_int_equal(small.stream.thread_count, 1);
+	assert_int_equal(small.stream.threads[0].totals.queued_ns, 1500);
+	sum = small.stream.threads[0].totals.waited_ns;
+	lode_record_totals_release(&totals);
+	small_end(&small);
+	return sum;
+}
+
+static void who_never_blocked_did_not_wait(void **state)
+{
+	(void)state;
+	assert_int_equal(waited(2000, 3), 300);
+	assert_int_equal(waited(2000, 0), 0);
+	assert_int_equal(waited(1600, 3), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_kernel_tells_what_was_stolen),
 		cmocka_unit_test(a_stream_keeps_the_share),
 		cmocka_unit_test(shares_of_strangers_are_doubted),
+		cmocka_unit_test(who_never_blocked_did_not_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,6 +126,13 @@ static void names_are_made_readable(void **state)
 	check_readable("_ZdlPv@plt", "operator delete@plt");
 	check_readable("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back");
 	check_readable("_ZN3fooEv.cold", "foo");
+	check_readable("parse.cold", "parse");
+	check_readable("parse.cold.12@@LIB_2", "parse");
+	check_readable("parse.part.0.cold", "parse.part.0");
+	check_readable("parse.12", "parse.12");
+	check_readable("parse.colder", "parse.colder");
+	check_readable(".cold", ".cold");
+	check_readable("12", "12");
 	check_readable("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad");
 	check_readable("_RNvCs1234_7mycrate3foo", "mycrate::foo");
 	check_readable("_Zwhatever", "_Zwhatever");
@@ -463,10 +470,13 @@ static int is_an_alias(const struct own_file *own, const ElfW(Shdr) * table, uin
 	const ElfW(Shdr) *strings = own_section(own, ".strtab");
 	const ElfW(Sym) *symbols = (const void *)(own->bytes + table->sh_offset);
 
-	for (size_t i = 0; i < table->sh_size / sizeof(*symbols); i++)
-		if (symbols[i].st_value == start &&
-		    strcmp((const char *)own->bytes + strings->sh_offset + symbols[i].st_name, name) == 0)
+	for (size_t i = 0; i < table->sh_size / sizeof(*symbols); i++) {
+		const char *alias = (const char *)own->bytes + strings->sh_offset + symbols[i].st_name;
+
+		if (symbols[i].st_value == start && strncmp(alias, name, strlen(name)) == 0 &&
+		    (!alias[strlen(name)] || strncmp(alias + strlen(name), ".cold", 5) == 0))
 			return 1;
+	}
 	return 0;
 }
 

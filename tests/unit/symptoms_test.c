@@ -2,6 +2,7 @@
 #include "small_stream.h"
 
 #include "scope/symptoms.h"
+#include "trace/gpu_threads.h"
 
 #include <stdlib.h>
 
@@ -198,6 +199,36 @@ static void a_thread_known_twice_is_one(void **state)
 	assert_int_equal(found.count, 1);
 	require(&small, &found, 0, 11, 0, 10);
 	assert_int_equal(small.stream.threads[found.items[0].thread].pid, 10);
+	lode_free(found.items);
+	small_end(&small);
+}
+
+static void add_gpu_run(struct small_stream *small, uint32_t device, uint32_t number, uint64_t t, uint64_t cost)
+{
+	struct lode_event run = { .t = t, .cost = cost, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
+
+	run.thread = lode_stream_thread(&small->stream, LODE_GPU_FIRST_ID + device, LODE_GPU_FIRST_ID + number);
+	assert_int_equal(lode_stream_add_event(&small->stream, LODE_RUN, &run), 0);
+}
+
+/* Of two streams of a GPU the busier one counts; threads of the system do not. */
+static void a_gpu_is_its_busiest_stream(void **state)
+{
+	struct small_stream small;
+	struct found found;
+
+	(void)state;
+	small_begin(&small);
+	small_run(&small, 11, 0, 1000);
+	require_none(&small, "gpu");
+	add_gpu_run(&small, 0, 1, 5, 10);
+	add_gpu_run(&small, 0, 2, 20, 15);
+	add_gpu_run(&small, 0, 2, 50, 15);
+	add_gpu_run(&small, 1, 3, 70, 7);
+	found = find(&small, " gpu");
+	assert_int_equal(found.count, 2);
+	require(&small, &found, 0, LODE_GPU_FIRST_ID + 2, 20, 65);
+	require(&small, &found, 1, LODE_GPU_FIRST_ID + 3, 70, 77);
 	lode_free(found.items);
 	small_end(&small);
 }
@@ -511,6 +542,7 @@ int main(void)
 		cmocka_unit_test(one_wrong_rule_among_several_leaves_nothing),
 		cmocka_unit_test(a_thread_lasts_from_its_first_event_to_the_end_of_its_last),
 		cmocka_unit_test(a_thread_known_twice_is_one),
+		cmocka_unit_test(a_gpu_is_its_busiest_stream),
 		cmocka_unit_test(idle_waits_are_symptoms_only_where_a_frame_is_named),
 		cmocka_unit_test(each_long_wait_in_the_frame_is_a_symptom),
 		cmocka_unit_test(between_goes_from_the_first_a_to_the_next_b_and_on),

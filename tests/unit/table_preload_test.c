@@ -15,7 +15,7 @@
 /* Beyond all numbers that a machine gives to processes, so that nothing is read from /proc. */
 #define FIRST_PID 100000000u
 #define ADDRESS   0x400000u
-#define PAGES     0x100000u
+#define PAGES     0x10000000u /* more than what stands before the code of any program of tests */
 #define LONG      60000000000u
 
 struct kernel {

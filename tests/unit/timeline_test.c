@@ -1,4 +1,4 @@
-/* Time lines of lode info against a slow oracle that walks every nanosecond. */
+/* Timelines of lode info against a slow oracle that walks every nanosecond. */
 #include "cmocka_all.h"
 #include "random_stream.h"
 

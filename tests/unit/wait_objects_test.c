@@ -57,6 +57,9 @@ static void kinds_and_words_come_from_the_text(void **state)
 		{ "tcp:listen:80", LODE_OBJECT_TCP, "connections to TCP port 80" },
 		{ "file:/a:b\x1b", LODE_OBJECT_FILE, "the file /a:b\\x1b" },
 		{ "file:/var/lib/x on vda1", LODE_OBJECT_FILE, "the file /var/lib/x on vda1" },
+		{ "file: on vda1", LODE_OBJECT_FILE, "a file on vda1" },
+		{ "page: on vda1", LODE_OBJECT_PAGE, "a page of a file on vda1" },
+		{ "disk:vda", LODE_OBJECT_DISK, "the disk vda" },
 		{ "page:/var/lib/x on vda1", LODE_OBJECT_PAGE, "a page of /var/lib/x on vda1" },
 		{ "page:", LODE_OBJECT_PAGE, "a page from disk" },
 		{ "page:swap", LODE_OBJECT_PAGE, "a page from swap" },
@@ -393,6 +396,39 @@ static void file_systems_are_where_the_kernel_says(void **state)
 	assert_string_equal(lode_device_name(&names, 4095u << 20 | 7), "");
 }
 
+/* The slow way: all disks of /proc/diskstats, with partitions, in order. */
+static void the_only_disk_is_the_one_that_was_used(void **state)
+{
+	static struct lode_device_names names;
+	FILE *file = fopen("/proc/diskstats", "r");
+	char line[512], disk[128], only[128] = "", path[256];
+	unsigned long long reads, writes, sectors;
+	int count = 0;
+
+	(void)state;
+	while (file && fgets(line, sizeof(line), file)) {
+		FILE *size;
+
+		sectors = 0;
+		assert_int_equal(sscanf(line, "%*u %*u %127s %llu %*u %*u %*u %llu", disk, &reads, &writes), 3);
+		snprintf(path, sizeof(path), "/sys/block/%s/size", disk);
+		size = fopen(path, "r");
+		if (size && fscanf(size, "%llu", &sectors) != 1)
+			sectors = 0;
+		if (size)
+			fclose(size);
+		snprintf(path, sizeof(path), "ls -A /sys/block/%s/holders 2>/dev/null | grep -q .", disk);
+		if (!sectors || (!reads && !writes) || !system(path))
+			continue;
+		count++;
+		snprintf(only, sizeof(only), "%s", disk);
+	}
+	if (file)
+		fclose(file);
+	assert_string_equal(lode_only_disk(&names), count == 1 ? only : "");
+	assert_string_equal(lode_only_disk(&names), count == 1 ? only : "");
+}
+
 /* Device and inode of a file as this process has it mapped; stat() may know others. */
 static void read_own_mapping(const char *path, uint32_t *device, uint32_t *inode)
 {
@@ -622,6 +658,7 @@ int main(void)
 		cmocka_unit_test(epoll_sets_are_called_by_what_is_in_them),
 		cmocka_unit_test(servers_in_epoll_sets_have_names),
 		cmocka_unit_test(file_systems_are_where_the_kernel_says),
+		cmocka_unit_test(the_only_disk_is_the_one_that_was_used),
 		cmocka_unit_test(mapped_files_have_names_while_they_are_mapped),
 		cmocka_unit_test(so_many_names_are_looked_up_in_a_second),
 		cmocka_unit_test(threads_of_this_namespace_are_called_as_outside),

@@ -60,12 +60,14 @@ static void write_table_or_null(struct schema *schema, const struct lode_fields 
 	lode_json_array_end(&schema->json);
 }
 
-static void write_scalar(struct schema *schema)
+static void write_scalar(struct schema *schema, int nullable)
 {
 	lode_json_key_array(&schema->json, "type");
 	lode_json_text(&schema->json, "string");
 	lode_json_text(&schema->json, "number");
 	lode_json_text(&schema->json, "boolean");
+	if (nullable)
+		lode_json_text(&schema->json, "null");
 	lode_json_array_end(&schema->json);
 }
 
@@ -100,7 +102,7 @@ static void write_kind(struct schema *schema, const struct lode_field *field, in
 		lode_json_key_bool(&schema->json, "const", 1);
 		break;
 	case LODE_FIELD_SCALAR:
-		write_scalar(schema);
+		write_scalar(schema, nullable);
 		break;
 	case LODE_FIELD_OBJECT:
 	case LODE_FIELD_POINTER:

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 
 import type { Frame } from './frames';
+import { STATES } from './time_states';
 
 export interface Palette {
 	text: string;
@@ -12,13 +13,27 @@ export interface Palette {
 	match: string;
 	path: string;
 	onFill: string;
-	states: Record<string, string>;
+	states: Record<string, string>; // by state of a thread; "run", "wait" and "queue" are those of timelines
+	onState: Record<string, string>; // text on them
+	times: string[]; // by state of time_states.ts
+	accent: string;
 	heat: string[]; // from little to much
 	heatText: [string, string]; // on the lower and the upper half of them
 	less: string;
 	same: string;
 	more: string;
 	clusters: string[];
+}
+
+// As results name them, in the order in which bars show them.
+export const threadStates = ['running', 'ready', 'lock', 'gil', 'reply', 'disk', 'page', 'network', 'timer', 'child', 'gpu', 'other', 'work', 'idle', 'not_recorded'] as const;
+
+const soft = new Set<string>(['ready', 'timer', 'other']);
+const pale = new Set<string>(['work', 'idle', 'not_recorded']);
+
+// The style sheet's name of the colour of words on a state.
+function wordsOn(state: string): string {
+	return pale.has(state) ? 'on-idle' : soft.has(state) ? 'on-soft' : 'on-state';
 }
 
 function readPalette(): Palette {
@@ -41,7 +56,10 @@ function readPalette(): Palette {
 			kernel: colour('layer-kernel'),
 			unknown: colour('layer-unknown'),
 		},
-		states: { run: colour('state-run'), wait: colour('state-wait'), queue: colour('state-queue') },
+		states: Object.fromEntries([...threadStates, 'run', 'wait', 'queue'].map((state) => [state, colour(`state-${state}`)])),
+		onState: Object.fromEntries(threadStates.map((state) => [state, colour(wordsOn(state))])),
+		times: STATES.map((state) => colour(`time-${state}`)),
+		accent: colour('time-path'),
 		heat: [0, 1, 2, 3, 4].map((step) => colour(`heat-${step}`)),
 		heatText: [colour('heat-text-low'), colour('heat-text-high')],
 		less: colour('diff-less'),
@@ -52,8 +70,8 @@ function readPalette(): Palette {
 }
 
 const systemDark = matchMedia('(prefers-color-scheme: dark)');
-// '': as the system says.
-let theme: '' | 'dark' | 'light' = '';
+// As the link says; '': as the system does.
+let theme = (/[?&]theme=(dark|light)\b/.exec(location.hash)?.[1] ?? '') as '' | 'dark' | 'light';
 
 export function isDark(): boolean {
 	return theme === 'dark' || (theme === '' && systemDark.matches);
@@ -82,6 +100,27 @@ export function fillOf(frame: Frame, colours: Palette): string {
 
 export function channels(colour: string): number[] {
 	return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+}
+
+function luminance(colour: string): number {
+	const [red, green, blue] = channels(colour).map((value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4)) as [number, number, number];
+
+	return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+// How well two colours can be told apart, from 1 to 21, as WCAG defines it.
+export function contrast(a: string, b: string): number {
+	const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y) as [number, number];
+
+	return (high + 0.05) / (low + 0.05);
+}
+
+const DARK_TEXT = '#121316';
+const LIGHT_TEXT = '#ffffff';
+
+// The colour of words on a fill.
+export function textOn(fill: string): string {
+	return contrast(fill, LIGHT_TEXT) >= 4.5 ? LIGHT_TEXT : DARK_TEXT;
 }
 
 function mix(from: string, to: string, share: number): string {

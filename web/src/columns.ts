@@ -100,6 +100,10 @@ export class Columns<Head> {
 		this.decoded.clear();
 	}
 
+	has(name: string): boolean {
+		return this.places.has(name) || !!this.shared?.has(name);
+	}
+
 	f64(name: string): Float64Array {
 		return this.get(name, 'f64') as Float64Array;
 	}

@@ -2,27 +2,35 @@
 
 const units: [number, string][] = [
 	[3600e9, 'h'],
-	[60e9, 'm'],
+	[60e9, 'min'],
 	[1e9, 's'],
 	[1e6, 'ms'],
-	[1e3, 'us'],
+	[1e3, 'µs'],
 ];
+
+// Between a number and its unit: narrow, and no line breaks there.
+const THIN = '\u202f';
 
 // Three digits, zeros at the end left out.
 function threeDigits(value: number): string {
 	return value.toFixed(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2).replace(/\.0+$|(\.\d*[1-9])0+$/, '$1');
 }
 
-// Nanoseconds with a unit: 56.9ms, 3.24m, 90s.
+// Nanoseconds with a unit: 56.9 ms, 3.24 min, 90 s.
 export function duration(ns: number): string {
 	const size = Math.abs(ns);
-	// Rounding must not give 1000us: the next unit begins where three digits would show it.
-	const unit = units.find(([length, name]) => size >= length * (name === 'm' ? 2 : 0.9995));
+	// Rounding must not give 1000 µs: the next unit begins where three digits would show it.
+	const unit = units.find(([length, name]) => size >= length * (name === 'min' ? 2 : 0.9995));
 
-	return `${ns < 0 ? '-' : ''}${unit ? threeDigits(size / unit[0]) + unit[1] : `${Math.round(size)}ns`}`;
+	return `${ns < 0 ? '-' : ''}${unit ? threeDigits(size / unit[0]) + THIN + unit[1] : `${Math.round(size)}${THIN}ns`}`;
 }
 
-// A difference: +56.9ms.
+// A time as the command line writes it, such as 3.24m, as the page does.
+export function spaced(text: string): string {
+	return text.replace(/^([\d.]+)(h|ms|m|us|ns|s)\b/, (_, number: string, unit: string) => `${number}${THIN}${{ m: 'min', us: 'µs' }[unit] ?? unit}`);
+}
+
+// A difference: +56.9 ms.
 export function signed(ns: number): string {
 	return ns > 0 ? `+${duration(ns)}` : duration(ns);
 }
@@ -50,9 +58,9 @@ export function compareTexts(a: string, b: string): number {
 	return naturalOrder.compare(a, b);
 }
 
-// 0.311 → 31.1%
+// 0.311 → 31.1 %
 export function percent(share: number): string {
-	return `${(share * 100).toFixed(1)}%`;
+	return `${(share * 100).toFixed(1)}${THIN}%`;
 }
 
 export function plural(value: number, one: string, many = `${one}s`): string {

@@ -1,31 +1,59 @@
 // Frames: where a function belongs, and which ones say nothing about the program.
 
-import type { ModuleLayer } from './results';
+import type { MineResult, ModuleLayer } from './results';
 
 export type Layer = ModuleLayer['layer'];
+export type Own = ModuleLayer['own'];
+export type FrameFacts = Pick<MineResult, 'modules' | 'plumbing' | 'waiting' | 'starting'>;
 
 export interface Frame {
 	text: string; // module!function
 	module: string; // empty: unknown
 	name: string;
 	layer: Layer;
+	own: Own; // how far it says where the program is
 	plumbing: boolean; // the scheduler, the way into the kernel, the start of a program
 }
+
+// From those that say nothing about where a program is to those that say most.
+const owns: Own[] = ['system', 'runtime', 'library', 'program', 'script', 'gpu'];
+const says = ({ own }: { own: Own }) => owns.indexOf(own);
 
 const cLibrary = /^(libc|libpthread|libm|librt|ld-linux.*|ld|libstdc\+\+|libgcc_s)([.-]|$)/;
 const starters = new Set(['_start', '__libc_start_main', '__libc_start_call_main', '__libc_start_main_impl', 'clone',
 	'clone3', '__clone', 'start_thread', 'thread_start']);
 
+// Whether a function of the C library only starts a program or a thread.
+export function isStarter({ name }: Frame): boolean {
+	return starters.has(name);
+}
+
 // Turns the names of frames into frames; the same name gives the same object.
 export class FrameTable {
-	private layers = new Map<string, Layer>();
+	private modules = new Map<string, ModuleLayer>();
 	private plumbing: Set<string>;
+	private waiting: Set<string>;
+	private starting: Set<string>;
 	private known = new Map<string, Frame>();
 
-	constructor(modules: ModuleLayer[] = [], plumbing: string[] = []) {
-		for (const module of modules)
-			this.layers.set(module.name, module.layer);
+	constructor({ modules, plumbing, waiting, starting }: FrameFacts = { modules: [], plumbing: [], waiting: [], starting: [] }) {
+		for (const module of modules) {
+			const namesake = this.modules.get(module.name);
+
+			if (!namesake || says(module) > says(namesake))
+				this.modules.set(module.name, module);
+		}
 		this.plumbing = new Set(plumbing);
+		this.waiting = new Set(waiting);
+		this.starting = new Set(starting);
+	}
+
+	private ownOf(text: string, name: string, own: Own): Own {
+		if (this.waiting.has(text))
+			return 'system';
+		if (name.startsWith('[gpu] '))
+			return 'gpu';
+		return this.starting.has(text) && says({ own }) > says({ own: 'library' }) ? 'library' : own;
 	}
 
 	get(text: string): Frame {
@@ -35,9 +63,9 @@ export class FrameTable {
 			const at = text.indexOf('!');
 			const module = at < 0 ? '' : text.slice(0, at);
 			const name = text.slice(at + 1);
-			const layer = this.layers.get(module) ?? guessLayer(module);
+			const { layer, own } = this.modules.get(module) ?? guess(module);
 
-			frame = { text, module, name, layer, plumbing: this.plumbing.has(text) || starters.has(name) };
+			frame = { text, module, name, layer, own: this.ownOf(text, name, own), plumbing: this.plumbing.has(text) || starters.has(name) };
 			this.known.set(text, frame);
 		}
 		return frame;
@@ -48,12 +76,12 @@ export class FrameTable {
 	}
 }
 
-function guessLayer(module: string): Layer {
+function guess(module: string): Pick<ModuleLayer, 'layer' | 'own'> {
 	if (!module)
-		return 'unknown';
+		return { layer: 'unknown', own: 'program' };
 	if (module === 'kernel')
-		return 'kernel';
-	return /\.so(\.|$)/.test(module) ? 'library' : 'program';
+		return { layer: 'kernel', own: 'system' };
+	return /\.so(\.|$)/.test(module) ? { layer: 'library', own: cLibrary.test(module) ? 'system' : 'library' } : { layer: 'program', own: 'program' };
 }
 
 // Whether a function works for its caller: the kernel, and the C and C++ run-time libraries.
@@ -61,16 +89,10 @@ export function isMachinery(frame: Frame): boolean {
 	return frame.layer === 'kernel' || cLibrary.test(frame.module);
 }
 
-// The function to look at first: the last one of the program itself before libraries and the
-// kernel; where there is none, the last one that is not machinery; else the last one.
+// The function to look at first: the last one that says most about where the program is; where none does, the last one.
 export function culprit(frames: Frame[]): Frame | undefined {
-	const firstKernel = frames.findIndex((frame) => frame.layer === 'kernel');
-	const user = (firstKernel < 0 ? frames : frames.slice(0, firstKernel)).filter((frame) => !frame.plumbing);
+	const shown = frames.filter((frame) => !frame.plumbing);
+	const most = Math.max(...shown.map(says));
 
-	return (
-		user.filter((frame) => frame.layer === 'program' || frame.layer === 'jit' || frame.layer === 'plug-in').at(-1) ??
-		user.filter((frame) => !isMachinery(frame)).at(-1) ??
-		frames.filter((frame) => !frame.plumbing).at(-1) ??
-		frames.at(-1)
-	);
+	return most > says({ own: 'system' }) ? shown.filter((frame) => says(frame) === most).at(-1) : (shown.at(-1) ?? frames.at(-1));
 }

@@ -1,13 +1,18 @@
 // The page: which views there are depends on the data that came with it.
-import { render, type ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { render, type ComponentChildren, type ComponentType } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { isDark, palette, toggleTheme } from './colours';
-import { blocks, complete, readBlock, readIndex, type PageIndex } from './page_data';
+import { blocks, complete, generation, mayPass, readBlock, readIndex, type PageIndex } from './page_data';
+import { Failure } from './parts/failure';
+import { Finder } from './parts/finder';
+import { KeyHelp } from './parts/key_help';
+import { Live } from './parts/live';
 import { Reading } from './parts/reading';
-import { exclude, match, Options, queryOf, useInfo, where, type Field } from './parts/options';
+import { exclude, match, Options, queryOf, symptom, useInfo, where, type Field } from './parts/options';
+import { Share } from './parts/share';
 import type { InfoResult, MineResult } from './results';
-import { linkBack, nameView, route } from './route';
+import { linkBack, nameView, replaceQuery, route } from './route';
 import { Clusters } from './views/clusters';
 import { Coverage } from './views/coverage';
 import { Diff } from './views/diff';
@@ -15,9 +20,11 @@ import { Explain } from './views/explain';
 import { Hunt } from './views/hunt';
 import { Latency } from './views/latency';
 import { OfferInputs, OfferSides } from './views/offers';
-import { Overview } from './views/overview';
+import { Overview, overviewFields } from './views/overview';
 import { Profile, profileFields } from './views/profile';
+import { Query, QueryForm } from './views/query';
 import { Scope } from './views/scope';
+import { Source, sourceFields } from './views/source';
 import { StreamView } from './views/stream';
 
 // What only a server can be asked for.
@@ -27,6 +34,8 @@ interface Asked {
 	// Whether the options are enough; where they are not, what to choose is offered instead of a result.
 	ready?: (query: URLSearchParams) => boolean;
 	offer?: ComponentType<{ info: InfoResult }>;
+	form?: ComponentType; // instead of a field each
+	linked?: boolean; // other views lead to it: it is among the views only while it is shown
 }
 
 interface View {
@@ -34,15 +43,14 @@ interface View {
 	title: string;
 	block: string; // the data it shows; with a / at its end: the name goes on with the first part of the link
 	form: 'json' | 'columns';
-	show: ComponentType<{ result: never }>;
+	show: (result: unknown) => ComponentChildren; // what its block holds, which has the type that its schema says
 	asked: Asked;
 }
 
-function view<Result>(name: string, title: string, block: string, form: View['form'], show: ComponentType<{ result: Result }>, asked: Partial<Asked> = {}): View {
-	return { name, title, block, form, show: show as unknown as View['show'], asked: { fields: [], fixed: '', ...asked } };
+function view<Result>(name: string, title: string, block: string, form: View['form'], Shown: ComponentType<{ result: Result }>, asked: Partial<Asked> = {}): View {
+	return { name, title, block, form, show: (result) => <Shown result={result as Result} />, asked: { fields: [], fixed: '', ...asked } };
 }
 
-const symptom: Field = { key: 'symptom', label: 'Symptoms', hint: 'wait > 200ms in app!lock' };
 const area: Field[] = [
 	{ key: 'scope', label: 'Scope', hint: 'as fits', choices: ['', 'all', 'thread', 'graph', 'critical-path'] },
 	symptom, where, match, exclude,
@@ -68,7 +76,7 @@ const inputs: Field[] = [
 
 // The first one with data is shown at first.
 const views = [
-	view('overview', 'Overview', 'info', 'json', Overview, { fixed: 'brief' }),
+	view('overview', 'Overview', 'info', 'json', Overview, { fields: overviewFields, fixed: 'brief' }),
 	view('clusters', 'Waits', 'mine', 'json', (props: { result: MineResult }) => <Clusters {...props} view="clusters" />, { fields: area, fixed: 'page-data' }),
 	view('cpu-clusters', 'CPU time', 'mine-run', 'json', (props: { result: MineResult }) => <Clusters {...props} view="cpu-clusters" />, { fields: area, fixed: 'page-data' }),
 	view('coverage', 'Coverage', 'coverage', 'json', Coverage, { fields: [where] }),
@@ -81,7 +89,9 @@ const views = [
 	view('explain', 'Explanation', 'explain', 'json', Explain, { fields: inputs, fixed: 'page-data', ready: (query) => !!query.get('x'), offer: OfferInputs }),
 	view('hunt', 'Hunt', 'hunt', 'json', Hunt),
 	view('profile', 'Flame graph', 'profile', 'columns', Profile, { fields: profileFields }),
-	view('stream', 'Stream', 'stream/', 'columns', StreamView, { fields: [symptom] }),
+	view('source', 'Source', 'annotate', 'json', Source, { fields: sourceFields, ready: (query) => !!query.get('function'), linked: true }),
+	view('query', 'Query', 'query', 'json', Query, { fields: [{ key: 'sql', label: 'SQL', hint: '' }], ready: (query) => !!query.get('sql'), form: QueryForm }),
+	view('stream', 'Timeline', 'stream/', 'columns', StreamView, { fields: [symptom] }),
 ];
 
 function blockOf({ block }: View): string {
@@ -89,30 +99,25 @@ function blockOf({ block }: View): string {
 }
 
 function Loaded({ shown, index, name }: { shown: View; index: PageIndex; name: string }) {
-	const [state, setState] = useState<{ result?: unknown; error?: string }>({});
+	const [state, setState] = useState<{ result?: unknown; error?: Error }>({});
 	const load = () => {
-		setState({});
+		setState(({ result }) => ({ result })); // what is there stays until there is better
 		readBlock(index, name, shown.form).then(
 			(result) => setState({ result }),
-			(error: Error) => setState({ error: error.message }),
+			(error: Error) => setState({ error }),
 		);
 	};
 
-	useEffect(load, []);
+	useEffect(load, [generation.value]);
 	if (state.error)
-		return (
-			<>
-				<p role="alert" class="error">{state.error}</p>
-				{index.api !== undefined && <button type="button" onClick={load}>Try again</button>}
-			</>
-		);
+		return <Failure error={state.error.message} retry={mayPass(state.error) ? load : undefined} />;
 	if (state.result === undefined)
 		return <Reading name={name} />;
-	return <shown.show result={state.result as never} />;
+	return shown.show(state.result);
 }
 
 function Shown({ shown, index }: { shown: View; index: PageIndex }) {
-	const { fields, fixed, ready, offer: Offer } = shown.asked;
+	const { fields, fixed, ready, offer: Offer, form: Form } = shown.asked;
 	const served = index.api !== undefined;
 	const info = useInfo(index);
 	const enough = !served || !ready || ready(route.value.query);
@@ -120,7 +125,8 @@ function Shown({ shown, index }: { shown: View; index: PageIndex }) {
 
 	return (
 		<>
-			{served && fields.length > 0 && <Options key={shown.name} fields={fields} info={info} open={!enough} action="Analyze" />}
+			{served && Form && <Form />}
+			{served && !Form && fields.length > 0 && <Options key={shown.name} fields={fields} info={info} open={!enough} action="Analyse" />}
 			{enough ? <Loaded key={name} shown={shown} index={index} name={name} /> : info && Offer && <Offer info={info} />}
 		</>
 	);
@@ -128,7 +134,29 @@ function Shown({ shown, index }: { shown: View; index: PageIndex }) {
 
 function ThemeButton() {
 	palette.value; // drawn again when it changes
-	return <button type="button" onClick={toggleTheme}>{isDark() ? 'Light' : 'Dark'}</button>;
+	// The link has what was chosen.
+	const toggle = () => {
+		toggleTheme();
+		replaceQuery({ theme: isDark() ? 'dark' : 'light' });
+	};
+
+	const name = isDark() ? 'Light' : 'Dark';
+
+	return <button type="button" class="icon" aria-label={name} title={`${name} colours`} onClick={toggle}>◐</button>;
+}
+
+// What a link asks for that is not here.
+function unknownText({ view, parts }: typeof route.value): string {
+	const known = views.find(({ name }) => name === view);
+
+	if (known?.block.endsWith('/') && parts[0])
+		return `This link leads to the stream ${parts[0]}, which is not in this ${blocks.value.size ? 'page' : 'file'}.`;
+	return known ? `This link leads to "${known.title}", which is not in this page.` : `There is no view "${view}": the link is wrong, or of another version.`;
+}
+
+// A stream to show where none was shown yet.
+function anyStream(): string | undefined {
+	return [...blocks.value].find((name) => name.startsWith('stream/'))?.slice('stream/'.length);
 }
 
 function Page({ index }: { index: PageIndex }) {
@@ -136,25 +164,44 @@ function Page({ index }: { index: PageIndex }) {
 	const named = present.find(({ name }) => name === route.value.view);
 	// Another view is shown only when it is sure that the named one will not come.
 	const shown = named ?? (complete.value || !route.value.view ? present[0] : undefined);
+	const [unknown, setUnknown] = useState('');
+	const lastView = useRef('');
 
 	useEffect(() => {
-		if (shown && route.value.view !== shown.name)
+		if (!shown)
+			return;
+		if (route.value.view === shown.name) {
+			setUnknown((before) => (before && lastView.current === shown.name ? before : ''));
+		} else {
+			setUnknown(route.value.view && unknownText(route.value));
 			nameView(shown.name);
-	}, [shown]);
+		}
+		lastView.current = shown.name;
+	}, [shown, route.value.view]);
 	return (
 		<>
 			<header>
-				<h1><bdi>{index.title}</bdi></h1>
+				<h1><span class="brand" aria-hidden="true">lo<b>d</b>e</span> <bdi>{index.title}</bdi></h1>
 				{present.length > 1 && (
 					<nav aria-label="Views">
-						{present.map((each) => (
+						{present.filter((each) => !each.asked.linked || each === shown).map((each) => (
 							<a href={linkBack(each.name)} aria-current={each === shown ? 'page' : undefined}>{each.title}</a>
 						))}
+						{shown?.name !== 'stream' && anyStream() && <a href={linkBack('stream', [anyStream()!])}>Timeline</a>}
 					</nav>
 				)}
-				<ThemeButton />
+				<div class="tools">
+					{blocks.value.has('query') && <Live />}
+					<Finder />
+					<Share />
+					<KeyHelp />
+					<ThemeButton />
+				</div>
 			</header>
-			<main>{shown ? <Shown key={blockOf(shown)} shown={shown} index={index} /> : complete.value ? <p role="alert">There is nothing to show in this file.</p> : <p>Reading…</p>}</main>
+			<main>
+				{unknown && <p role="alert" class="error">{unknown}</p>}
+				{shown ? <Shown key={blockOf(shown)} shown={shown} index={index} /> : complete.value ? <p role="alert">There is nothing to show in this file.</p> : <p>Reading…</p>}
+			</main>
 			<footer class="dim">
 				{index.version}. {index.api === undefined ? 'This file needs no network and sends nothing.' : 'Served on this machine alone.'}
 			</footer>
@@ -164,8 +211,15 @@ function Page({ index }: { index: PageIndex }) {
 
 const app = document.getElementById('app')!;
 
+// What the server was started with; a link that names its own symptoms is newer.
+function beginWith(index: PageIndex): PageIndex {
+	if (index.symptom && !route.value.query.has('symptom'))
+		replaceQuery({ symptom: index.symptom });
+	return index;
+}
+
 try {
-	render(<Page index={readIndex()} />, app);
+	render(<Page index={beginWith(readIndex())} />, app);
 } catch (error) {
 	app.textContent = (error as Error).message;
 }

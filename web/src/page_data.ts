@@ -11,6 +11,7 @@ export interface PageIndex {
 	version: string;
 	// The address that names of blocks are appended to; absent: the blocks are in the file.
 	api?: string;
+	symptom?: string; // the rule to ask with at first
 	blocks: string[]; // that can be fetched
 }
 
@@ -120,6 +121,18 @@ function tellProgress(name: string, progress: Progress | null): void {
 	running.value = next;
 }
 
+// Why a server gave no result. Another try helps only where the machine failed or was busy, not where the question was wrong.
+class Refused extends Error {
+	constructor(sentence: string, readonly mayPass: boolean) {
+		super(sentence);
+	}
+}
+
+// Without an answer at all, too, the next one may come.
+export function mayPass(error: Error): boolean {
+	return error instanceof Refused ? error.mayPass : error instanceof TypeError;
+}
+
 const FIRST_WAIT = 25; // ms; what is quick is shown at once
 const LONGEST_WAIT = 200;
 
@@ -134,7 +147,7 @@ async function fetchBlock(address: string, name: string): Promise<ArrayBuffer> {
 			const said = (await answer.json()) as ProgressAnswer & Partial<ErrorAnswer>;
 
 			if (answer.status !== 202)
-				throw new Error(said.error ?? answer.statusText);
+				throw new Refused(said.error ?? answer.statusText, answer.status >= 500);
 			tellProgress(name, { ...said, cancel: () => void fetch(address, { method: 'DELETE' }) });
 			await new Promise((wake) => setTimeout(wake, wait));
 		}
@@ -143,7 +156,34 @@ async function fetchBlock(address: string, name: string): Promise<ArrayBuffer> {
 	}
 }
 
+// Asks the server to change something; fails with its sentence. Browsers say which page a request comes from, and the server
+// refuses those of other sites.
+export async function post(name: string, values: Record<string, string>, body: string): Promise<void> {
+	const answer = await fetch(`${pageIndex!.api}${name}?${new URLSearchParams(values)}`, { method: 'POST', body });
+
+	if (!answer.ok)
+		throw new Error(((await answer.json()) as ErrorAnswer).error);
+}
+
 const loaded = new Map<string, Promise<unknown>>();
+
+// How often the corpus was found to have changed; what depends on it is asked for again.
+export const generation = signal(0);
+
+// What a server says of streams is asked anew; streams themselves never change.
+export function refresh(streamIds: string[]): void {
+	for (const name of loaded.keys())
+		if (!name.startsWith('stream/'))
+			loaded.delete(name);
+	blocks.value = new Set([...blocks.value, ...streamIds.map((id) => `stream/${id}`)]);
+	generation.value++;
+}
+
+// Past what is kept.
+export function readAgain<Result>(name: string): Promise<Result> {
+	loaded.delete(name);
+	return readBlock(pageIndex!, name, 'json') as Promise<Result>;
+}
 
 async function loadBytes(index: PageIndex, name: string): Promise<ArrayBuffer> {
 	if (index.api !== undefined)
@@ -190,6 +230,6 @@ export function useBlock(name: string, wanted = true, form: 'json' | 'columns' =
 	useEffect(() => {
 		if (wanted && pageIndex)
 			readBlock(pageIndex, name, form).then((result) => setState({ name, result }), (error: Error) => setState({ name, error: error.message }));
-	}, [name, wanted]);
+	}, [name, wanted, generation.value]);
 	return state.name === name ? state : {};
 }

@@ -1,5 +1,96 @@
 // Results as the page gets them. Made from the tables in src/result (fields.h) by `ninja -C build schema`: edit those.
 
+export interface AnnotateResult {
+	function: string; // The function, `module!function`.
+	path: string; // File of its module, as recorded; empty where it is not known.
+	build_id: string; // Of that file; empty where it has none.
+	source?: string; // Its source file, as the compiler or the interpreter knew it.
+	file?: string; // The file that is shown: source, or the binary.
+	kind: 'lines' | 'source' | 'code'; // What rows are: lines of the source, instructions, or lines without text.
+	scope: 'all' | 'thread' | 'graph' | 'critical-path'; // Which events count.
+	streams: number; // Streams.
+	unread_streams?: UnreadStreams; // Streams that were left out because their files are damaged or missing; only where there are some.
+	run_ns: number; // CPU time of the function itself.
+	wait_ns: number; // Waiting of the function itself.
+	total_run_ns: number; // CPU time, with what it calls.
+	total_wait_ns: number; // Waiting, with what it calls.
+	whole_run_ns: number; // CPU time of everything.
+	whole_wait_ns: number; // Waiting of everything.
+	others: string[]; // Other functions that fit, the costliest first; five at most.
+	other_count: number; // How many others fit.
+	why_no_source?: string; // Why there is no source.
+	why_no_code?: string; // Why there are no instructions, which were wanted or looked for.
+	why_no_lines?: string; // Why no line has a cost.
+	rows: AnnotateRow[]; // Lines or instructions, in order.
+}
+
+export interface UnreadStreams {
+	count: number; // How many.
+	first: UnreadStream[]; // The first of them, at most 100, in the order of the catalogue.
+}
+
+export interface UnreadStream {
+	stream: string; // Its name.
+	stream_id: string; // Its id.
+	reason: string; // What is wrong with its file.
+}
+
+export interface AnnotateRow {
+	line?: number; // Number of the line; none where it is not known.
+	address?: string; // Of an instruction, in the binary: `0x1a2c`.
+	text: string; // The line, or the instruction.
+	run_ns?: number; // CPU time at this line.
+	wait_ns?: number; // Waiting at this line.
+	total_run_ns?: number; // CPU time, with what the line calls.
+	total_wait_ns?: number; // Waiting, with what the line calls.
+}
+
+export interface BenchResult {
+	a: string; // The old command.
+	b: string; // The new one.
+	level: number; // All intervals together, at all looks, may be wrong so often.
+	limit: number; // Smaller differences do not matter, as a part of A's time.
+	measure: string; // What is compared: time, from start to end, or cpu.
+	verdict: 'same' | 'faster' | 'unsure' | 'slower'; // Of all inputs.
+	ended: string; // Why no more runs were made: decided, max-time or pairs.
+	cpus?: string; // Processors to which runs were pinned; absent: none.
+	seed: number; // The order of runs follows from it.
+	runs: number; // Timed runs, of both.
+	took_ns: number; // How long it all took.
+	inputs: BenchInput[]; // Each input.
+	recorded: number; // Recorded runs of each command.
+	corpus?: string; // Where they are; absent: they are not kept.
+	cause: BenchCause | null; // The function that the difference comes from; null: none is known.
+	no_cause?: string; // Why there is no cause.
+}
+
+export interface BenchInput {
+	input?: string; // The input; absent: there is only one.
+	verdict: 'same' | 'faster' | 'unsure' | 'slower'; // What is known of B against A.
+	pairs: number; // Pairs of runs.
+	a_ns: number; // Median time of a run of A.
+	b_ns: number; // Of B.
+	a_cpu_ns: number; // Median CPU time of a run of A.
+	b_cpu_ns: number; // Of B.
+	change: number; // How much longer B takes, as a part of A's time.
+	low: number | null; // The least that it may be; null: not known.
+	high: number | null; // The most that it may be; null: not known.
+	a_times_ns: number[]; // The time of each run of A, in the order of pairs.
+	b_times_ns: number[]; // Of B.
+	a_cpu_times_ns: number[]; // The CPU time of each run of A.
+	b_cpu_times_ns: number[]; // Of B.
+}
+
+export interface BenchCause {
+	frame: string; // The function.
+	layer: string; // Whose code it is.
+	caller?: string; // The function that calls it.
+	new: boolean; // Only the slower side calls it.
+	delta_ns: number; // How much longer it takes, per run.
+	state?: string; // What threads do longer for it: run, wait for what.
+	state_delta_ns: number; // How much longer, per run and all threads.
+}
+
 export interface CoverageResult {
 	scope: 'all' | 'thread' | 'graph' | 'critical-path'; // Which events count.
 	whole: 'symptoms' | 'events'; // What the whole is.
@@ -18,17 +109,6 @@ export interface CoverageResult {
 	stackmine_share_of: CoverageRatios; // Streams that the first way takes, as a part of the others.
 }
 
-export interface UnreadStreams {
-	count: number; // How many.
-	first: UnreadStream[]; // The first of them, at most 100, in the order of the catalogue.
-}
-
-export interface UnreadStream {
-	stream: string; // Its name.
-	stream_id: string; // Its id.
-	reason: string; // What is wrong with its file.
-}
-
 export interface CoverageSignature {
 	name: string; // Name.
 	state: 'open' | 'fixed' | 'ignored'; // Its state.
@@ -40,6 +120,8 @@ export interface CoverageSignature {
 	streams: number; // Streams in which some match.
 	cumulative: number | null; // Part of the whole that it and those before explain together.
 	cumulative_ns: number; // The same in ns.
+	bug: string | null; // Link to a bug; null: none.
+	notes: string[]; // What people wrote about it, the newest last.
 }
 
 export interface CoverageCurves {
@@ -82,6 +164,7 @@ export interface DiffResult {
 	root_cause: DiffRootCause | null; // The function that the difference comes from; null: none.
 	no_cause?: 'nothing-sure' | 'not-slower' | 'total-unsure' | 'moved'; // Why there is no root_cause.
 	truth?: DiffTruth; // With --truth: how far the truth is from what was found.
+	gate?: DiffGate; // With --gate: whether the rules are kept.
 	paths_total: number; // Paths there are.
 	heat: DiffHeat; // The heat map of the first paths: of those with the same hottest function the first.
 	paths: DiffPath[]; // Paths, the largest difference first.
@@ -137,6 +220,42 @@ export interface DiffRootCause {
 export interface DiffTruth {
 	p_min: number | null; // Rank of the first path with it; null: none has it.
 	f_min: number | null; // Distance of the function on that path.
+}
+
+export interface DiffGate {
+	verdict: 'within' | 'moved' | 'went-away' | 'unsure' | 'beyond'; // Of all rules: within, unsure or beyond.
+	level: number; // All intervals together may be wrong so often.
+	blocks: number; // Hosts, with their kernels, that both sides have.
+	base_streams: number; // Good streams on these.
+	slow_streams: number; // Slow ones.
+	run_ns: number; // What a stream of the base takes on these.
+	rules: GateRule[]; // What each rule comes to.
+}
+
+export interface GateRule {
+	rule: string; // The rule, as it was given.
+	metric: 'total' | 'own' | 'all'; // What it measures.
+	limit_ns: number; // Its limit, per stream.
+	verdict: 'within' | 'moved' | 'went-away' | 'unsure' | 'beyond'; // The gravest of its subjects'.
+	left_out: number; // Functions that are not judged because there are too many.
+	subjects: GateSubject[]; // What it judges, the gravest first.
+}
+
+export interface GateSubject {
+	frame?: string; // The function; absent: the whole run.
+	verdict: 'within' | 'moved' | 'went-away' | 'unsure' | 'beyond'; // What is known of it.
+	base_ns: number; // What it takes on the base side.
+	delta_ns: number; // What the slow side takes more, per stream.
+	low_ns: number | null; // The least that it takes more; null: not known.
+	high_ns: number | null; // The most that it takes more; null: not known.
+	callers?: GateInterval; // Of own: the same of its callers with all that they call.
+	recent_delta_ns?: number; // Of what went away: what the last streams take more.
+}
+
+export interface GateInterval {
+	delta_ns: number; // What the slow side takes more, per stream.
+	low_ns: number | null; // The least that it takes more; null: not known.
+	high_ns: number | null; // The most that it takes more; null: not known.
 }
 
 export interface DiffHeat {
@@ -201,12 +320,15 @@ export interface CallTreeItemOfTwo {
 export interface CallTreePageOfTwo {
 	tree: CallTreeOfTwo; // The tree of costly calls; of least_ns, tree-min decides. With page-data it is in page.
 	modules: ModuleLayer[]; // The modules of the frames above.
-	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits.
+	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits, functions of interpreters between those of the program.
+	waiting: string[]; // Frames that say how a thread waits, not who does: like those of the system.
+	starting: string[]; // Frames where a program or a script starts: like those of a library at most.
 }
 
 export interface ModuleLayer {
 	name: string; // Name of the module, as in frames.
 	layer: 'program' | 'jit' | 'library' | 'plug-in' | 'kernel' | 'unknown'; // Whose code it is.
+	own: 'system' | 'runtime' | 'library' | 'program' | 'script' | 'gpu'; // How far its functions say where the program is: of the system (not at all), of what runs scripts, of a library that others use, of the program, of a script that it runs, of a GPU (most).
 }
 
 export interface ErrorAnswer {
@@ -461,7 +583,10 @@ export interface HuntWords {
 	step: string; // What its focus adds to that of its parent; of a root, the hypothesis.
 	focus: string; // Where it is tested.
 	measured: string; // What was measured; empty: nothing yet.
+	value: string; // The same in brief: the value alone.
 	threshold: string; // From where on it is true.
+	claim: string; // What the hypothesis says of the place: uses the CPU, waits for other threads, ...
+	origin: string; // How the search came to it, in words; empty: step by step, as usual.
 }
 
 export interface ImportResult {
@@ -523,7 +648,7 @@ export interface InfoResult {
 export interface InfoModule {
 	name: string; // Name as in frames.
 	kind: 'user' | 'library' | 'kernel' | 'jit'; // What it is.
-	language: 'native' | 'python' | 'javascript' | 'java'; // Language of its functions; native: machine code, or not known.
+	language: 'native' | 'python' | 'javascript' | 'java' | 'php'; // Language of its functions; native: machine code, or not known.
 	path: string; // Its file; empty: not known.
 	build_id: string; // Build-id in hexadecimal; empty: not known.
 	run_events: number; // CPU samples whose innermost function is in it.
@@ -588,7 +713,7 @@ export interface InfoStream {
 	added?: number; // When its file was written: seconds since 1970. Absent for a file outside of a corpus.
 	stacks: number; // Distinct stacks of its events.
 	attrs: Record<string, string | number | boolean>; // Attributes of the stream by key.
-	threads?: InfoThread[]; // Its threads; the 20 busiest of all streams have a time line.
+	threads?: InfoThread[]; // Its threads; the 20 busiest of all streams have a timeline.
 	symptoms: InfoSymptom[]; // Its symptoms.
 	timeline?: Timeline; // What was done in each slice of time.
 }
@@ -699,7 +824,9 @@ export interface CallTreeItem {
 export interface CallTreePage {
 	tree: CallTree; // The tree of costly calls; of least_ns, tree-min decides. With page-data it is in page.
 	modules: ModuleLayer[]; // The modules of the frames above.
-	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits.
+	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits, functions of interpreters between those of the program.
+	waiting: string[]; // Frames that say how a thread waits, not who does: like those of the system.
+	starting: string[]; // Frames where a program or a script starts: like those of a library at most.
 }
 
 export interface LatencyCall {
@@ -722,7 +849,7 @@ export interface MineResult {
 	scope: 'all' | 'thread' | 'graph' | 'critical-path'; // Which events count.
 	threshold_ns: number; // The least cost of a pattern.
 	similarity: number; // Patterns at least this similar share a cluster.
-	rank: 'total' | 'streams' | 'events' | 'average'; // Order of clusters.
+	rank: 'total' | 'streams' | 'events' | 'average' | 'gain'; // Order of clusters.
 	fold_recursion: boolean; // Recursion was folded.
 	end: 'complete' | 'max-patterns' | 'interrupted'; // Whether mining came to its end.
 	clustered: boolean; // False: too many patterns to cluster; each is a cluster of its own.
@@ -733,9 +860,12 @@ export interface MineResult {
 	waiting_for_work?: MineWork; // Of those, waits for work; only with kind wait.
 	symptoms: MineSymptoms; // The symptoms behind the area.
 	states?: FindingStates[]; // What processes did in the time of the symptoms, or without symptoms in all; the busiest first.
+	machine?: FindingMachine; // That the machine was busy, where threads were ready for that; it is none of the findings.
 	findings?: Finding[]; // Where the time went, in disjoint parts, the largest first.
 	explained_ns?: number; // Time of the findings that are listed.
 	total_ns?: number; // Of all symptoms, or without symptoms of all that threads did.
+	symptom_word?: string; // What one symptom is called: click, run, request; only with symptoms.
+	gpus_ran_ns?: number; // Of all time that in which GPUs ran, where the symptoms are all that these did.
 	hint?: string; // What would give a name to functions of the findings that have none, where one of them matters.
 	covered_ns?: number; // With --new: time that open signatures explain already.
 	stream_ids: string[]; // Ids of the streams that were looked at.
@@ -744,7 +874,10 @@ export interface MineResult {
 	patterns: MinePattern[]; // Patterns by cost, then by frames; with --top those of the clusters shown.
 	clusters: MineCluster[]; // Clusters in the order of `rank`.
 	modules: ModuleLayer[]; // The modules of the frames above.
-	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits.
+	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits, functions of interpreters between those of the program.
+	waiting: string[]; // Frames that say how a thread waits, not who does: like those of the system.
+	starting: string[]; // Frames where a program or a script starts: like those of a library at most.
+	replay?: GainReplay; // With --gain: how far the gains can be trusted.
 	timing?: MineTiming; // With --timing: where the time went.
 }
 
@@ -792,10 +925,17 @@ export interface FindingStates {
 	idle_ns: number; // Waits of threads that have nothing to do; not part of symptoms.
 }
 
+export interface FindingMachine {
+	sentence: string; // All of it in words.
+	ready_ns: number; // Time in which threads were ready while other programs had the processors.
+	share: number; // Of all time, 0 to 1; disjoint from those of the findings.
+}
+
 export interface Finding {
 	id: string; // From names alone: the same finding has the same id in every corpus.
 	kind: 'wait' | 'run' | 'ready'; // Whether threads wait, run, or are ready without a processor.
 	sentence: string; // All of it in words.
+	sentence_parts: FindingWords[]; // The sentence in parts, by what is set apart; behind one another they are the sentence.
 	who: FindingThread; // Whose time it is: the first of the chain.
 	state: 'running' | 'ready' | 'lock' | 'reply' | 'disk' | 'network' | 'timer' | 'gil' | 'page' | 'child' | 'work' | 'idle' | 'other' | 'not_recorded'; // What the last of the chain does.
 	object?: FindingObject; // What the first waits for, where that is known.
@@ -814,6 +954,14 @@ export interface Finding {
 	streams: number; // Streams that have some of it.
 	hosts: number; // Hosts that have some of it, as far as they are known.
 	chain: FindingStep[]; // From who waits to where the time went: each waits for the next.
+	examples: FindingExample[]; // Streams with its slowest examples, at most five, the slowest first.
+	by_stream: number[]; // What it costs in streams, the 100 costliest (all with page-data): a place in stream_ids, ns, the next place, and so on.
+	by_stream_left_out: number; // Streams that have some of it that are not among them.
+}
+
+export interface FindingWords {
+	role: 'plain' | 'thread' | 'function' | 'object' | 'time'; // What it names.
+	text: string; // The words, with the spaces around them.
 }
 
 export interface FindingThread {
@@ -837,6 +985,16 @@ export interface FindingStep {
 	object?: FindingObject; // What it waits for, where that is known.
 	holder?: FindingThread; // Who has that, or ended the wait, where it is known.
 	frame?: string; // Where: the innermost function of the program itself.
+}
+
+export interface FindingExample {
+	stream: string; // Name of the stream.
+	stream_id: string; // Its id.
+	host: string; // Its host.
+	cost_ns: number; // Time of the finding there.
+	slowest_ns: number; // Of it in the symptom that has most of it; without symptoms in the longest event.
+	t: number; // Start of the event that shows the longest part of that.
+	tid: number; // The thread of that event.
 }
 
 export interface MinePattern {
@@ -866,6 +1024,7 @@ export interface MineCluster {
 	examples: MineExample[]; // Streams in which it costs most, at most five.
 	by_stream: number[]; // What it costs in streams, the 100 costliest (all with page-data): a place in stream_ids, ns, the next place, and so on.
 	by_stream_left_out: number; // Streams where it occurs that are not among them.
+	gain?: MineGain; // With --gain: how much earlier the symptoms would end, of the costliest clusters.
 }
 
 export interface MineExample {
@@ -877,6 +1036,32 @@ export interface MineExample {
 	t: number; // Start of the longest one.
 	tid: number; // Its thread.
 	longest_ns: number; // Its length.
+}
+
+export interface MineGain {
+	all: GainValue; // If its events were not there.
+	half: GainValue; // If they took half as long.
+}
+
+export interface GainValue {
+	gain_ns: number; // How much earlier the symptoms would end, in all.
+	at_least_ns: number; // The same if waits of which the recording cannot tell end when they did, and whoever wakes another needs it to have come.
+	at_most_ns: number; // The same if such waits keep their length, and nobody is waited for.
+	low_ns: number | null; // Lower end of the 95% interval of gain_ns over streams or, of fewer than three, over symptoms; null: too few of both.
+	high_ns: number | null; // Upper end of it.
+	symptoms: number; // Symptoms that would end earlier, of those replayed.
+}
+
+export interface GainReplay {
+	symptoms: number; // Symptoms there are.
+	symptoms_replayed: number; // Symptoms that were replayed, and represent the others.
+	streams: number; // Streams they are in.
+	length_ns: number; // Length of all symptoms.
+	replayed_ns: number; // The same in the replay when nothing is changed.
+	cannot_tell_ns: number; // Time of their critical paths in waits of which the recording cannot tell when they would have ended: no waker is known, an interrupt, a time-out, work from outside.
+	cannot_tell_share: number; // Its share of their length, from 0 to 1.
+	processors: string; // How many processors threads share in the replay: `recorded`, `unlimited` or a number.
+	streams_sharing_processors: number; // Streams in which threads compete for processors; in the others it is not known who had them, and time on run queues stays as it was.
 }
 
 export interface MineTiming {
@@ -939,7 +1124,9 @@ export interface ProfileHead {
 	stacks_cut: number; // Stacks of less than a hundred-thousandth, counted for their callers.
 	names: string[]; // Frames; node_frame has their places.
 	modules: ModuleLayer[]; // The modules of the frames above.
-	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits.
+	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits, functions of interpreters between those of the program.
+	waiting: string[]; // Frames that say how a thread waits, not who does: like those of the system.
+	starting: string[]; // Frames where a program or a script starts: like those of a library at most.
 	columns: ColumnHead[]; // The columns of numbers behind this head.
 }
 
@@ -948,7 +1135,7 @@ export interface ColumnHead {
 	type: 'f64' | 'u32' | 'u8'; // Kind of its numbers, little endian.
 	offset: number; // Its first byte, from the start of the first column.
 	count: number; // How many numbers it has.
-	coded_bytes?: number; // Only in files of lode report: the column is coded in so many bytes (src/page/page_columns.h).
+	coded_bytes?: number; // Only in files of lode report: the column is coded in this many bytes (src/page/page_columns.h).
 	planes?: number; // In files: byte by byte, all lowest bytes first, so many.
 	steps?: string[]; // Of a coded column: it holds zigzag differences from the number before plus those of these columns.
 }
@@ -958,6 +1145,12 @@ export interface ProgressAnswer {
 	phase: string; // What it does; empty: it starts.
 	done: number; // How far it is.
 	total: number; // How far it goes; 0: not known.
+}
+
+export interface QueryResult {
+	columns: string[]; // Names of the columns.
+	rows: (string | number | boolean | null)[][]; // Their values, row by row.
+	complete: boolean; // False: there are more rows than were asked for.
 }
 
 export interface RecordResult {
@@ -1202,7 +1395,39 @@ export interface SharedStacks {
 	names: string[]; // Frames.
 	nodes: number[]; // Three numbers a stack: how much its number is larger than that of the stack before it (from 0) and than that of its caller (0: none), and the place of its innermost frame in `names`.
 	modules: ModuleLayer[]; // The modules of the frames above.
-	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits.
+	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits, functions of interpreters between those of the program.
+	waiting: string[]; // Frames that say how a thread waits, not who does: like those of the system.
+	starting: string[]; // Frames where a program or a script starts: like those of a library at most.
+}
+
+export interface GainResult {
+	without: string; // What was taken away: the pattern.
+	percent: number; // By how much its events were shortened, 100: they are not there.
+	cost_ns: number; // Time of its events on the critical paths.
+	gain_ns: number; // How much earlier the symptoms would end, in all.
+	at_least_ns: number; // The same if waits of which the recording cannot tell end when they did, and whoever wakes another needs it to have come.
+	at_most_ns: number; // The same if such waits keep their length, and nobody is waited for.
+	low_ns: number | null; // Lower end of the 95% interval of gain_ns over streams or, of fewer than three, over symptoms; null: too few of both.
+	high_ns: number | null; // Upper end of it.
+	symptoms: number; // Symptoms that would end earlier, of those replayed.
+	replay: GainReplay; // How far the replay can be trusted.
+	symptoms_total: number; // Symptoms that were replayed.
+	each: GainSymptom[]; // The symptoms that were replayed, those that gain most first.
+}
+
+export interface GainSymptom {
+	stream: string; // Name of its stream.
+	id: string; // Id of its stream.
+	name?: string; // Its name.
+	tid: number; // Its thread.
+	t0: number; // Its start.
+	t1: number; // Its end.
+	cost_ns: number; // Time of the pattern's events on its critical path.
+	replayed_ns: number; // Its length in the replay when nothing is changed.
+	cannot_tell_ns: number; // Time of which the recording cannot tell.
+	gain_ns: number; // How much earlier it would end.
+	at_least_ns: number; // At least.
+	at_most_ns: number; // At most.
 }
 
 export interface SignaturesResult {
@@ -1223,6 +1448,7 @@ export interface Signature {
 	run_ns: number; // CPU time of them.
 	wait_ns: number; // Waiting of them.
 	regression: boolean; // It is fixed, and newer streams match.
+	notes: string[]; // What people wrote about it, the newest last.
 	patterns: string[][]; // Its patterns.
 }
 
@@ -1235,9 +1461,14 @@ export interface StreamHead {
 	attributes: Record<string, string | number | boolean>; // Attributes of the stream by key.
 	threads: StreamThread[]; // Threads; events name them by place.
 	symptoms: StreamSymptom[]; // Symptoms with their critical paths.
+	states: string[]; // States of threads; the column wait_state has their places.
+	objects: string[]; // What waits were for, `kind:name`; the column wait_object has their places plus 1, 0: not known.
+	contexts: string[]; // Requests that events belonged to; the columns run_context and wait_context have their places plus 1.
 	names: string[]; // Frames; node_frame has their places.
 	modules: ModuleLayer[]; // The modules of the frames above.
-	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits.
+	plumbing: string[]; // Frames that say nothing about the program: the scheduler, system call entries, wrappers of waits, functions of interpreters between those of the program.
+	waiting: string[]; // Frames that say how a thread waits, not who does: like those of the system.
+	starting: string[]; // Frames where a program or a script starts: like those of a library at most.
 	columns: ColumnHead[]; // The columns of numbers behind this head.
 }
 
@@ -1265,6 +1496,24 @@ export interface SymbolizeResult {
 	left: number; // Functions that had a name.
 }
 
+export interface SymbolsAnswer {
+	symbols: KeptSymbols[]; // What was asked about, in that order; or what was uploaded.
+}
+
+export interface KeptSymbols {
+	build_id: string; // The build-id of a program or a library, hexadecimal.
+	kept: 'none' | 'exported' | 'all'; // Which of its symbols the corpus has: none, those that it exports, or all.
+}
+
+export interface UploadAnswer {
+	streams: UploadedStream[]; // The streams that were found in the upload, all of them durable.
+}
+
+export interface UploadedStream {
+	id: string; // The id of the stream.
+	new: boolean; // Whether it was added; false: the corpus had it already.
+}
+
 export interface VersionResult {
 	version: string; // Version.
 	stream_file_version: number; // Version of stream files it writes.
@@ -1273,6 +1522,7 @@ export interface VersionResult {
 	recorder: boolean; // lode record is built in.
 	page: boolean; // The page is built in.
 	server: boolean; // lode serve is built in.
+	push: boolean; // lode push is built in.
 	libraries: LibraryVersions; // Versions of libraries.
 }
 

@@ -43,9 +43,20 @@ function note(): void {
 note();
 addEventListener('hashchange', note);
 
-// A link to a view, with the options that it had last.
-export function linkBack(view: string): string {
-	return lastPlaces.get(view) ?? link(view);
+// What was slow, in which streams, and whether new ones are followed: a choice that holds in all views.
+const shared = ['symptom', 'where', 'live'];
+
+// A comparison chooses the streams of its two sides by itself.
+const apart = 'diff';
+
+// A link to a view, with the options that it had last, except those that all views share. `first`: where it begins.
+export function linkBack(view: string, first: string[] = []): string {
+	const { parts, query } = parse(lastPlaces.get(view) ?? link(view, first));
+	const here = route.value.query;
+
+	if (view === apart || route.value.view === apart)
+		return link(view, parts, Object.fromEntries(query));
+	return link(view, parts, { ...Object.fromEntries(query), ...Object.fromEntries(shared.map((key) => [key, here.get(key) ?? ''])) });
 }
 
 // A place of the view that is shown; its options stay as they are, except `changes`.

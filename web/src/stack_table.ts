@@ -7,8 +7,8 @@ export class StackTable {
 	private nodes = new Map<number, { caller: number; name: string }>();
 	private known = new Map<number, string[]>();
 
-	constructor({ names, nodes, modules, plumbing }: SharedStacks) {
-		this.frames = new FrameTable(modules, plumbing);
+	constructor({ names, nodes, ...facts }: SharedStacks) {
+		this.frames = new FrameTable(facts);
 		for (let i = 0, number = 0; i < nodes.length; i += 3) {
 			number += nodes[i]!;
 			this.nodes.set(number, { caller: number - nodes[i + 1]!, name: names[nodes[i + 2]!]! });

@@ -1,53 +1,72 @@
 // A stream's events, thread by thread, in order of time; and what may be asked of them.
 import type { Columns } from './columns';
-import { Coverage } from './coverage';
 import { FrameTable } from './frames';
-import type { StreamHead, StreamSymptom } from './results';
+import type { StreamHead } from './results';
 import { finishTree, type StackTree } from './stack_tree';
 
 export const RUN = 0;
 export const WAIT = 1;
-const NONE = 0xffffffff;
+export const READY = 2; // a preemption
+export const NONE = 0xffffffff;
+const INTERRUPT = NONE - 1; // instead of a waker: no thread ended the wait
 
-// Events of one type, sorted by thread, then by time.
+export type EventType = typeof RUN | typeof WAIT | typeof READY;
+
+// Events of one type, sorted by thread, then by time. Columns that a recording lacks are null.
 export interface EventList {
 	t: Float64Array;
 	cost: Float64Array;
-	delay: Float64Array | null; // waits: on the run queue after it
 	stack: Uint32Array;
 	first: Uint32Array; // of thread i; one more than threads
+	cpu: Uint32Array | null; // a sample: where it was; else where the thread went on
+	behind: Uint32Array | null; // who had the processor while the thread was ready
+	delay: Float64Array | null; // waits: on the run queue after it
 	waker: Uint32Array | null;
 	wakerStack: Uint32Array | null;
+	state: Uint8Array | null; // waits: what for, a place in head.states
+	object: Uint32Array | null; // waits: a place in head.objects plus 1
+	holder: Uint32Array | null;
+	context: Uint32Array | null; // the request: a place in head.contexts plus 1
 }
 
 export interface EventRef {
-	type: typeof RUN | typeof WAIT;
+	type: EventType;
 	place: number; // in its list
+}
+
+function readList(columns: Columns<StreamHead>, name: string): EventList {
+	const wait = name === 'wait';
+	const numbers = (column: string) => (columns.has(`${name}_${column}`) ? columns.u32(`${name}_${column}`) : null);
+
+	return {
+		t: columns.f64(`${name}_t`),
+		cost: columns.f64(`${name}_cost`),
+		stack: columns.u32(`${name}_stack`),
+		first: columns.u32(`${name}_first`),
+		cpu: numbers('cpu'),
+		behind: numbers('behind'),
+		delay: wait ? columns.f64('wait_delay') : null,
+		waker: numbers('waker'),
+		wakerStack: numbers('waker_stack'),
+		state: wait ? columns.u8('wait_state') : null,
+		object: numbers('object'),
+		holder: numbers('holder'),
+		context: numbers('context'),
+	};
 }
 
 export class StreamData {
 	readonly head: StreamHead;
 	readonly table: FrameTable;
-	readonly lists: [EventList, EventList];
+	readonly lists: [EventList, EventList, EventList];
 	readonly parent: Uint32Array;
 	readonly frame: Uint32Array;
 	readonly path: { t: Float64Array; cost: Float64Array; type: Uint8Array; event: Uint32Array; thread: Uint32Array };
-	readonly coverage: { run: Coverage; wait: Coverage; queue: Coverage };
 
 	constructor(columns: Columns<StreamHead>) {
-		const list = (name: string, wait: boolean): EventList => ({
-			t: columns.f64(`${name}_t`),
-			cost: columns.f64(`${name}_cost`),
-			delay: wait ? columns.f64(`${name}_delay`) : null,
-			stack: columns.u32(`${name}_stack`),
-			first: columns.u32(`${name}_first`),
-			waker: wait ? columns.u32(`${name}_waker`) : null,
-			wakerStack: wait ? columns.u32(`${name}_waker_stack`) : null,
-		});
-
 		this.head = columns.head;
-		this.table = new FrameTable(columns.head.modules, columns.head.plumbing);
-		this.lists = [list('run', false), list('wait', true)];
+		this.table = new FrameTable(columns.head);
+		this.lists = [readList(columns, 'run'), readList(columns, 'wait'), readList(columns, 'ready')];
 		this.parent = columns.u32('node_parent');
 		this.frame = columns.u32('node_frame');
 		this.path = {
@@ -58,14 +77,7 @@ export class StreamData {
 			thread: columns.u32('path_event').slice(),
 		};
 		for (let i = 0; i < this.path.thread.length; i++)
-			this.path.thread[i] = this.threadOf({ type: this.path.type[i]! as typeof RUN | typeof WAIT, place: this.path.event[i]! });
-		const [run, wait] = this.lists;
-
-		this.coverage = {
-			run: new Coverage(run.t, (i) => run.t[i]! + run.cost[i]!, run.first),
-			wait: new Coverage(wait.t, (i) => wait.t[i]! + wait.cost[i]!, wait.first),
-			queue: queueCoverage(wait),
-		};
+			this.path.thread[i] = this.threadOf({ type: this.path.type[i]! as EventType, place: this.path.event[i]! });
 		columns.forget();
 	}
 
@@ -77,9 +89,36 @@ export class StreamData {
 
 	// The thread that ended a wait; -1: unknown.
 	wakerOf(event: EventRef): number {
-		const waker = this.lists[event.type].waker?.[event.place] ?? NONE;
+		return threadIn(this.lists[event.type].waker, event);
+	}
 
-		return waker === NONE ? -1 : waker;
+	// Whether an interrupt or a timer ended a wait.
+	isInterrupted({ type, place }: EventRef): boolean {
+		return this.lists[type].waker?.[place] === INTERRUPT;
+	}
+
+	// The thread that held what was waited for; -1: unknown.
+	holderOf(event: EventRef): number {
+		return threadIn(this.lists[event.type].holder, event);
+	}
+
+	// The thread that had the processor while this one was ready; -1: unknown.
+	behindOf(event: EventRef): number {
+		return threadIn(this.lists[event.type].behind, event);
+	}
+
+	// What was waited for, `kind:name`; empty: unknown.
+	objectOf({ type, place }: EventRef): string {
+		const object = this.lists[type].object?.[place] ?? 0;
+
+		return object ? this.head.objects[object - 1]! : '';
+	}
+
+	// The request that an event belonged to; empty: unknown.
+	contextOf({ type, place }: EventRef): string {
+		const context = this.lists[type].context?.[place] ?? 0;
+
+		return context ? this.head.contexts[context - 1]! : '';
 	}
 
 	stackNames(node: number): string[] {
@@ -90,8 +129,8 @@ export class StreamData {
 		return names.reverse();
 	}
 
-	// What a thread did at a moment: the wait that covers it, else the sample that does.
-	eventAt(thread: number, t: number, types: readonly (typeof RUN | typeof WAIT)[] = [WAIT, RUN]): EventRef | null {
+	// What a thread did at a moment: the wait or preemption that covers it, else the sample that does.
+	eventAt(thread: number, t: number, types: readonly EventType[] = [WAIT, READY, RUN]): EventRef | null {
 		for (const type of types) {
 			const list = this.lists[type];
 			const from = list.first[thread]!;
@@ -106,64 +145,12 @@ export class StreamData {
 		}
 		return null;
 	}
-
-	// Time by stack, of some threads and a span of time. Parts of events count.
-	tree(type: typeof RUN | typeof WAIT | 'both', threads: number[], t0: number, t1: number): StackTree {
-		const self = new Float64Array(this.parent.length);
-
-		for (const each of type === 'both' ? ([RUN, WAIT] as const) : [type]) {
-			const list = this.lists[each];
-
-			for (const thread of threads) {
-				for (let i = list.first[thread]!; i < list.first[thread + 1]!; i++) {
-					const part = Math.min(list.t[i]! + list.cost[i]!, t1) - Math.max(list.t[i]!, t0);
-
-					if (part > 0)
-						self[list.stack[i]!]! += part;
-				}
-			}
-		}
-		return usedTree(this.head.names, this.parent, this.frame, self);
-	}
 }
 
-// The critical path of a symptom as a tree, within a span of time.
-export function pathTree(data: StreamData, symptom: StreamSymptom, type: typeof RUN | typeof WAIT | 'both', t0: number, t1: number): StackTree {
-	const self = new Float64Array(data.parent.length);
+function threadIn(column: Uint32Array | null, { place }: EventRef): number {
+	const thread = column?.[place] ?? NONE;
 
-	for (let i = symptom.path_first; i < symptom.path_first + symptom.path_count; i++) {
-		const kind = data.path.type[i]! as typeof RUN | typeof WAIT;
-		const part = Math.min(data.path.t[i]! + data.path.cost[i]!, t1) - Math.max(data.path.t[i]!, t0);
-
-		if (part > 0 && (type === 'both' || type === kind))
-			self[data.lists[kind].stack[data.path.event[i]!]!]! += part;
-	}
-	return usedTree(data.head.names, data.parent, data.frame, self);
-}
-
-// The time on the run queue after waits, where there was any.
-function queueCoverage({ t, cost, delay, first }: EventList): Coverage {
-	const kept = delay!.reduce((sum, each) => sum + (each > 0 ? 1 : 0), 0);
-	const start = new Float64Array(kept);
-	const end = new Float64Array(kept);
-	const firsts = new Uint32Array(first.length);
-	let place = 0;
-
-	for (let thread = 0; thread + 1 < first.length; thread++) {
-		firsts[thread] = place;
-		for (let i = first[thread]!; i < first[thread + 1]!; i++) {
-			if (!(delay![i]! > 0))
-				continue;
-			const from = t[i]! + cost[i]!;
-
-			// Waits of a thread rarely overlap; where they do, starts must still be in order.
-			start[place] = place > firsts[thread]! ? Math.max(from, start[place - 1]!) : from;
-			end[place] = Math.max(from + delay![i]!, start[place]!);
-			place++;
-		}
-	}
-	firsts[first.length - 1] = place;
-	return new Coverage(start, (i) => end[i]!, firsts);
+	return thread >= INTERRUPT ? -1 : thread;
 }
 
 // The last place in values[from..to) whose value is at most `wanted`; `from` when there is none.

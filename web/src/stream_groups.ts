@@ -27,9 +27,15 @@ export function compareValues(a: Value, b: Value): number {
 	return typeof a === 'number' && typeof b === 'number' ? a - b : compareTexts(String(a), String(b));
 }
 
+// What the recorder counted or noted of processes and groups ("behind_ns ui <- x", "command 17"): facts for findings, not for
+// people to compare.
+export function isNote(key: string): boolean {
+	return /[ /]/.test(key);
+}
+
 // What streams differ in: the time, the host, and attributes with more than one value.
 export function keysOf(streams: InfoStream[]): string[] {
-	const keys = [TIME, HOST, ...new Set(streams.flatMap(({ attrs }) => Object.keys(attrs)))];
+	const keys = [TIME, HOST, ...new Set(streams.flatMap(({ attrs }) => Object.keys(attrs)))].filter((key) => !isNote(key));
 
 	return keys.filter((key) => new Set(streams.map((stream) => valueOf(stream, key))).size > 1);
 }

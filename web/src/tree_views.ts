@@ -2,7 +2,7 @@
 import { finishTree, type StackTree } from './stack_tree';
 
 // Builds a tree with two values a node, from any order of frames.
-class PairTree {
+export class PairTree {
 	private roots = new Map<number, number>();
 	private below: Map<number, number>[] = [];
 	private parent: number[] = [];

@@ -13,7 +13,7 @@
 /* Functions that are closer than this many spreads in most rows look like one. */
 #define NEAREST 2.0
 /* Rows by which a merger is judged before it is tried. */
-#define JUDGES 300
+#define MERGE_SAMPLE_ROWS 300
 
 void lode_model_release(struct lode_explain_model *model)
 {
@@ -222,18 +222,18 @@ int lode_model_settle(const struct lode_explain_problem *problem, struct lode_ex
 
 /* ---- merging ---- */
 
-/* Evenly picked rows of two clusters, at most JUDGES of each. */
-static size_t pick_judges(const struct groups *groups, unsigned a, unsigned b, uint32_t *judges)
+/* Rows picked evenly from two clusters, at most MERGE_SAMPLE_ROWS of each. */
+static size_t pick_sample(const struct groups *groups, unsigned a, unsigned b, uint32_t *sample)
 {
 	unsigned both[2] = { a, b };
 	size_t count = 0;
 
 	for (unsigned side = 0; side < 2; side++) {
 		size_t start = groups->starts[both[side]], rows = groups->starts[both[side] + 1] - start;
-		size_t taken = rows < JUDGES ? rows : JUDGES;
+		size_t taken = rows < MERGE_SAMPLE_ROWS ? rows : MERGE_SAMPLE_ROWS;
 
 		for (size_t i = 0; i < taken; i++)
-			judges[count++] = groups->rows[start + i * rows / taken];
+			sample[count++] = groups->rows[start + i * rows / taken];
 	}
 	return count;
 }
@@ -243,22 +243,22 @@ static double merger_cost(const struct lode_explain_problem *problem, const stru
 			  const struct groups *groups, unsigned a, unsigned b)
 {
 	const unsigned both[2] = { a, b };
-	uint32_t judges[2 * JUDGES];
-	size_t count = pick_judges(groups, a, b, judges), at = 0;
+	uint32_t sample[2 * MERGE_SAMPLE_ROWS];
+	size_t count = pick_sample(groups, a, b, sample), at = 0;
 	struct lode_function merged;
 	double more = 0;
 
 	if (!count)
 		return -INFINITY;
-	lode_function_choose(problem->points, judges, count, &merged);
+	lode_function_choose(problem->points, sample, count, &merged);
 	for (unsigned side = 0; side < 2; side++) {
 		const struct lode_function *own = &model->functions[both[side]];
 		size_t rows = groups->starts[both[side] + 1] - groups->starts[both[side]];
-		size_t taken = rows < JUDGES ? rows : JUDGES;
+		size_t taken = rows < MERGE_SAMPLE_ROWS ? rows : MERGE_SAMPLE_ROWS;
 		double scale = taken ? (double)rows / (double)taken : 0;
 
-		more += scale * (lode_function_length(problem->points, &merged, judges + at, taken) -
-				 lode_function_length(problem->points, own, judges + at, taken));
+		more += scale * (lode_function_length(problem->points, &merged, sample + at, taken) -
+				 lode_function_length(problem->points, own, sample + at, taken));
 		at += taken;
 	}
 	return more;
@@ -469,15 +469,15 @@ static double log_or_value(const struct lode_points *points, double value)
 static double distance(const struct lode_explain_problem *problem, const struct lode_explain_model *model,
 		       const struct groups *groups, unsigned a, unsigned b)
 {
-	double gaps[2 * JUDGES], spread = fmax(model->functions[a].spread, model->functions[b].spread);
-	uint32_t judges[2 * JUDGES];
-	size_t count = pick_judges(groups, a, b, judges);
+	double gaps[2 * MERGE_SAMPLE_ROWS], spread = fmax(model->functions[a].spread, model->functions[b].spread);
+	uint32_t sample[2 * MERGE_SAMPLE_ROWS];
+	size_t count = pick_sample(groups, a, b, sample);
 
 	for (size_t i = 0; i < count; i++)
 		gaps[i] = fabs(log_or_value(problem->points,
-					    lode_function_at(problem->points, &model->functions[a], judges[i])) -
+					    lode_function_at(problem->points, &model->functions[a], sample[i])) -
 			       log_or_value(problem->points,
-					    lode_function_at(problem->points, &model->functions[b], judges[i])));
+					    lode_function_at(problem->points, &model->functions[b], sample[i])));
 	lode_sort_double(gaps, count);
 	return count ? gaps[count * 3 / 4] / spread : 0;
 }

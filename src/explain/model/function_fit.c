@@ -26,9 +26,9 @@
 
 /* Rounds of weighting, at most. */
 #define ROUNDS 25
-/* Functions through random rows, and rows that judge them. */
-#define GUESSES 12
-#define JUDGES  64
+/* Functions through random rows, and rows that they are compared on. */
+#define GUESSES       12
+#define COMPARED_ROWS 64
 
 static const struct {
 	unsigned groups;
@@ -432,12 +432,12 @@ static double maximise(const struct lode_points *points, const uint32_t *rows, s
 static double closeness(const struct lode_points *points, const struct lode_function *function,
 			const uint32_t *rows, size_t count)
 {
-	size_t judges = count < JUDGES ? count : JUDGES;
+	size_t compared = count < COMPARED_ROWS ? count : COMPARED_ROWS;
 	double sum = 0;
 
-	for (size_t i = 0; i < judges; i++)
-		sum += log(fabs(lode_residual(points, function, rows[i * count / judges])) + points->finest);
-	return sum / (double)judges;
+	for (size_t i = 0; i < compared; i++)
+		sum += log(fabs(lode_residual(points, function, rows[i * count / compared])) + points->finest);
+	return sum / (double)compared;
 }
 
 /*

@@ -17,10 +17,10 @@
 
 /* Parts of the finest noise that count as nothing. */
 #define ROUNDING 1e-6
-/* Candidates for starts, and rows that they are judged by. */
-#define CANDIDATES  320
-#define JUDGES      768
-#define JUDGE_WORDS (JUDGES / 64)
+/* Candidates for starts, and sampled rows that they are compared on. */
+#define CANDIDATES   320
+#define SAMPLE_ROWS  768
+#define SAMPLE_WORDS (SAMPLE_ROWS / 64)
 
 /* Widths of tubes, in parts of y (relative) or of its deviation (additive). */
 static const double widths[LODE_TUBES] = { 0.03, 0.1, 0.01, 0.3 };
@@ -185,10 +185,10 @@ int lode_klinear_run(const struct lode_points *points, struct lode_clustering *c
 
 struct candidates {
 	struct lode_function functions[CANDIDATES];
-	uint64_t tube[CANDIDATES][JUDGE_WORDS]; /* judges inside */
+	uint64_t tube[CANDIDATES][SAMPLE_WORDS]; /* which of the sample are inside */
 	unsigned count;
-	uint32_t judges[JUDGES];
-	size_t judge_count;
+	uint32_t sample[SAMPLE_ROWS];
+	size_t sample_count;
 	double width;
 };
 
@@ -210,14 +210,14 @@ static int draw(const struct lode_points *points, struct lode_random *random, st
 }
 
 /* Residuals are compared without a logarithm: y within a factor of the function, or a distance of it. */
-static void judge(const struct lode_points *points, struct candidates *candidates, unsigned c)
+static void mark_near(const struct lode_points *points, struct candidates *candidates, unsigned c)
 {
 	const struct lode_function *function = &candidates->functions[c];
 	double width = candidates->width, factor = exp(width);
 
 	memset(candidates->tube[c], 0, sizeof(candidates->tube[c]));
-	for (size_t i = 0; i < candidates->judge_count; i++) {
-		uint32_t row = candidates->judges[i];
+	for (size_t i = 0; i < candidates->sample_count; i++) {
+		uint32_t row = candidates->sample[i];
 		double value = lode_function_at(points, function, row), y = points->y[row];
 		int inside;
 
@@ -232,31 +232,31 @@ static void judge(const struct lode_points *points, struct candidates *candidate
 static void make_candidates(const struct lode_points *points, struct lode_random *random, unsigned tube,
 			    struct candidates *candidates)
 {
-	candidates->judge_count = points->rows < JUDGES ? points->rows : JUDGES;
+	candidates->sample_count = points->rows < SAMPLE_ROWS ? points->rows : SAMPLE_ROWS;
 	candidates->width = widths[tube];
 	if (points->noise == LODE_NOISE_ADDITIVE)
 		candidates->width *= points->finest * 1e3;
-	for (size_t i = 0; i < candidates->judge_count; i++)
-		candidates->judges[i] =
-			(uint32_t)(points->rows <= JUDGES ? i : lode_random_below(random, points->rows));
+	for (size_t i = 0; i < candidates->sample_count; i++)
+		candidates->sample[i] =
+			(uint32_t)(points->rows <= SAMPLE_ROWS ? i : lode_random_below(random, points->rows));
 	candidates->count = 0;
 	for (unsigned tries = 0; tries < 4 * CANDIDATES && candidates->count < CANDIDATES; tries++)
 		if (draw(points, random, &candidates->functions[candidates->count]) == 0)
-			judge(points, candidates, candidates->count++);
+			mark_near(points, candidates, candidates->count++);
 }
 
 static unsigned count_new(const uint64_t *tube, const uint64_t *held)
 {
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < JUDGE_WORDS; i++)
+	for (unsigned i = 0; i < SAMPLE_WORDS; i++)
 		count += (unsigned)__builtin_popcountll(tube[i] & ~held[i]);
 	return count;
 }
 
 static void pick_greedily(const struct candidates *candidates, struct lode_clustering *clustering)
 {
-	uint64_t held[JUDGE_WORDS] = { 0 };
+	uint64_t held[SAMPLE_WORDS] = { 0 };
 
 	for (unsigned k = 0; k < clustering->clusters; k++) {
 		unsigned best = 0, most = 0;
@@ -270,7 +270,7 @@ static void pick_greedily(const struct candidates *candidates, struct lode_clust
 			}
 		}
 		clustering->functions[k] = candidates->functions[best];
-		for (unsigned i = 0; i < JUDGE_WORDS; i++)
+		for (unsigned i = 0; i < SAMPLE_WORDS; i++)
 			held[i] |= candidates->tube[best][i];
 	}
 }

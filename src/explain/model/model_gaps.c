@@ -131,7 +131,7 @@ static double log_factorial(size_t n)
 	return lgamma_r((double)n + 1, &sign);
 }
 
-/* The probability of at most `few` heads of so many coins. */
+/* The probability of at most `few` heads in `coins` tosses of a coin. */
 static double at_most(size_t few, size_t coins)
 {
 	double sum = 0;

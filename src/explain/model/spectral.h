@@ -8,7 +8,7 @@
 
 #include "explain/model/klinear.h"
 
-/* Up to so many rows of one input the kernel is the paper's, exactly. */
+/* With at most this many rows of one input the kernel is exactly the paper's. */
 #define LODE_SPECTRAL_EXACT 300
 
 /*

@@ -15,7 +15,7 @@ struct lode_look_ahead {
 	double price;   /* nats that the full tree of these tests costs more than a leaf */
 };
 
-/* Words that are compared for groups of `size` tests, about, with so many features. */
+/* About how many words are compared for groups of `size` tests of `features` features. */
 double lode_look_ahead_work(const struct lode_node_rows *node, size_t features, unsigned size);
 /*
  * The best group of `size` tests (2 or 3) whose gain is above its price, of the

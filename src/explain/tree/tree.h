@@ -58,7 +58,7 @@ struct lode_grow_options {
 	enum lode_criterion criterion;
 	unsigned deepest;    /* 0: no limit */
 	int priced;          /* split only where the description gets shorter */
-	unsigned look_ahead; /* priced: so many tests at once where one alone does not help (2 or 3) */
+	unsigned look_ahead; /* priced: tests to try together where one alone does not help (2 or 3) */
 	unsigned jobs;
 	uint64_t seed;
 };

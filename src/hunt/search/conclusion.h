@@ -76,7 +76,5 @@ void lode_observation_settle(struct lode_observation *observation);
 /* Decides by the mean, for good: the program has ended, or the time is up. */
 struct lode_verdict lode_observation_close(const struct lode_observation *observation,
 					   enum lode_hypothesis hypothesis, double threshold);
-/* The chance that a variable of Student's distribution with so many degrees of freedom is below `t`. */
-double lode_student_below(double t, double freedom);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Measuring takes at most so many times longer where the program has no CPU. */
+/* How many times longer measuring may take where the program gets no CPU. */
 #define MIN_USABLE_SHARE 0.05
 
 /* ---- another look ---- */

@@ -20,7 +20,7 @@
 
 #include <math.h>
 
-/* What the clock has may be so many times what samples have; the rest is unknown. */
+/* The clock's time may be at most this multiple of the samples'; the rest is unknown. */
 #define MAX_LOST 2
 
 int lode_search_may_rest_on_samples(const struct lode_experiment *experiment)

@@ -10,8 +10,8 @@
 /* So many true experiments are refined again at each look, in turn; another host is asked a few questions for
  * each. */
 #define REFINED_AT_ONCE 8
-/* With nothing left to examine, new samples or threads may bring something for so long, of time that the program can use. */
-#define SETTLES_IN 1.5e9
+/* With nothing left to examine, the search waits this long for new samples or threads, in time that the program can use. */
+#define QUIESCENT_NS 1.5e9
 
 /* ---- samples ---- */
 
@@ -174,7 +174,7 @@ void lode_search_destroy(struct lode_search *search)
 static int is_exhausted(const struct lode_search *search)
 {
 	return !lode_search_is_any_open(search) && lode_search_first_affordable(search) < 0 &&
-	       (double)(now(search) - search->changed_at) * search->usable_share >= SETTLES_IN &&
+	       (double)(now(search) - search->changed_at) * search->usable_share >= QUIESCENT_NS &&
 	       search->refined_since >= search->changed_at;
 }
 

@@ -8,6 +8,7 @@
  *	i I R		instants: calls, with the slices around them as their stack
  *	b e n, S T F	asynchronous slices: symptoms, if an option names them
  *	M		names of threads
+ *	X s f		GPUs: activities of streams, and calls that launch them (chrome_gpu.h)
  *
  * Where a thread has samples, its slices would count the same time twice, so they are left out there.
  * Counters, flows, objects and memory dumps are no time of a thread. Text of ftrace in
@@ -17,6 +18,7 @@
  * the runs, waits and calls that they were.
  */
 #include "base/array.h"
+#include "import/json/chrome_gpu.h"
 #include "import/json/chrome_lode.h"
 #include "import/json/chrome_profiles.h"
 #include "import/exported_facts.h"
@@ -47,6 +49,8 @@ struct reading {
 	struct lode_chrome_stacks stacks;
 	struct lode_chrome_profiles profiles;
 	struct lode_chrome_lode own;
+	struct lode_chrome_gpu gpu;
+	struct lode_chrome_gpu_slice slice; /* the event, if it is one */
 	struct lode_slices slices;
 	struct lode_frame_memo names; /* from a name as it is written to a frame */
 	struct lode_frame_memo ids;   /* numbers of threads whose id is no number of 32 bits */
@@ -105,18 +109,17 @@ static struct lode_json_value *member_of(struct members *members, const char *ke
 /* Reads the event that `events` is at, and passes it. */
 static void read_members(struct lode_json_walk *events, struct members *members)
 {
-	struct lode_json_value event, key, value, *member;
+	struct lode_json_value event, value, *member;
 	struct lode_json_walk walk = { NULL, NULL };
+	const char *key;
 	size_t length;
 
 	memset(members, 0, sizeof(*members));
 	lode_json_peek(events, &event);
 	if (lode_json_kind(event) == LODE_JSON_OBJECT)
 		walk = lode_json_walk(event);
-	while (lode_json_member(&walk, &key, &value)) {
-		const char *text = lode_json_plain_text(key, &length);
-
-		member = text ? member_of(members, text, length) : NULL;
+	while (lode_json_member_text(&walk, &key, &length, &value)) {
+		member = key ? member_of(members, key, length) : NULL;
 		if (member)
 			*member = value;
 	}
@@ -193,7 +196,7 @@ static uint32_t find_thread(struct reading *reading, const struct members *membe
 }
 
 /* The frame that a slice's name means; LODE_NONE when memory has run out. */
-static uint32_t find_name(struct reading *reading, struct lode_json_value name)
+static uint32_t find_name(struct reading *reading, struct lode_json_value name, int is_python)
 {
 	size_t length;
 	const char *text = lode_json_plain_text(name, &length);
@@ -210,6 +213,8 @@ static uint32_t find_name(struct reading *reading, struct lode_json_value name)
 		text = "(unnamed)";
 		length = strlen(text);
 	}
+	if (is_python)
+		return lode_chrome_gpu_python(&reading->gpu, text, length);
 	hash = lode_hash_bytes(text, length);
 	frame = lode_frame_memo_find(&reading->names, text, length, hash);
 	if (frame != LODE_NONE)
@@ -220,21 +225,29 @@ static uint32_t find_name(struct reading *reading, struct lode_json_value name)
 	return frame;
 }
 
-static int read_metadata(struct reading *reading, const struct members *members, uint32_t thread)
+static int read_metadata(struct reading *reading, const struct members *members)
 {
-	struct lode_thread *item = &reading->import.stream.threads[thread];
+	struct lode_chrome_gpu_slice slice = { .name = members->name,
+					       .pid = members->pid,
+					       .tid = members->tid,
+					       .args = members->args };
+	int code = lode_chrome_gpu_metadata(&reading->gpu, &slice);
+	uint32_t string, thread;
 	const char *name;
-	uint32_t string;
 
-	if (!lode_json_is_text(members->name, "thread_name"))
-		return 0;
+	if (code != 0 || !lode_json_is_text(members->name, "thread_name"))
+		return code < 0 ? code : 0;
+	thread = find_thread(reading, members);
+	if (thread == LODE_NONE)
+		return lode_fail_memory(reading->import.error);
 	name = lode_json_string(lode_json_get(members->args, "name"), &reading->import.text);
+	name = name ? lode_chrome_gpu_thread_name(&reading->gpu, reading->import.text.bytes) : NULL;
 	string = name ? lode_strings_add(&reading->import.dictionary.frames.strings, name, strlen(name))
 		      : LODE_NONE;
 	if (string == LODE_NONE)
 		return lode_fail_memory(reading->import.error);
 	if (string)
-		item->name = string;
+		reading->import.stream.threads[thread].name = string;
 	return 0;
 }
 
@@ -257,7 +270,7 @@ static int read_async(struct reading *reading, const struct members *members, ui
 		      int begins)
 {
 	const struct lode_frames *frames = &reading->import.dictionary.frames;
-	uint32_t frame = find_name(reading, members->name);
+	uint32_t frame = find_name(reading, members->name, 0);
 	struct async_mark mark = { .t = t,
 				   .thread = thread,
 				   .order = (uint32_t)reading->async.count,
@@ -330,22 +343,46 @@ static int finish_async(struct reading *reading)
 
 /* ---- events ---- */
 
+/* The end of a slice whose duration makes no sense. */
+#define NO_TIME UINT64_MAX
+
+static struct lode_chrome_gpu_slice gpu_slice(const struct lode_chrome_gpu *gpu, const struct members *members,
+					      uint64_t t)
+{
+	struct lode_json_value duration = members->duration.at ? members->duration : members->cpu_duration;
+	struct lode_chrome_gpu_slice slice = { members->name,
+					       members->pid,
+					       members->tid,
+					       members->args,
+					       t,
+					       NO_TIME,
+					       lode_chrome_gpu_kind(gpu, members->category) };
+	uint64_t ns = 0;
+
+	if (!duration.at || lode_json_ns(duration, 1e3, &ns) == 0)
+		slice.t1 = lode_add_saturating(t, ns);
+	return slice;
+}
+
 static int read_slice(struct reading *reading, const struct members *members, char phase, uint32_t thread,
 		      uint64_t t)
 {
-	struct lode_json_value duration = members->duration.at ? members->duration : members->cpu_duration;
-	uint32_t frame = phase == 'E' && !members->name.at ? LODE_NONE : find_name(reading, members->name);
-	uint64_t ns = 0;
+	const struct lode_chrome_gpu_slice *slice = &reading->slice;
+	uint32_t frame = phase == 'E' && !members->name.at
+				 ? LODE_NONE
+				 : find_name(reading, members->name, slice->kind == LODE_KINETO_PYTHON);
 	int code;
 
 	if (frame == LODE_NONE && members->name.at)
 		return lode_fail_memory(reading->import.error);
-	if (phase == 'X' && duration.at && lode_json_ns(duration, 1e3, &ns) < 0) {
+	if (phase == 'X' && slice->t1 == NO_TIME) {
 		reading->timeless++;
 		return 0;
 	}
+	if (phase == 'X' && (code = lode_chrome_gpu_call(&reading->gpu, slice, thread, frame)) < 0)
+		return code;
 	if (phase == 'X')
-		code = lode_slices_add(&reading->slices, thread, t, lode_add_saturating(t, ns), frame);
+		code = lode_slices_add(&reading->slices, thread, t, slice->t1, frame);
 	else if (phase == 'B')
 		code = lode_slices_begin(&reading->slices, thread, t, frame);
 	else
@@ -381,7 +418,7 @@ static int read_profile(struct reading *reading, const struct members *members, 
 
 static int read_instant(struct reading *reading, const struct members *members, uint32_t thread, uint64_t t)
 {
-	uint32_t frame = find_name(reading, members->name);
+	uint32_t frame = find_name(reading, members->name, 0);
 
 	if (frame == LODE_NONE || lode_slices_instant(&reading->slices, thread, t,
 						      reading->import.dictionary.frames.items[frame].function) < 0)
@@ -444,6 +481,7 @@ static int read_event(struct reading *reading, struct lode_json_walk *events)
 	uint32_t thread;
 	size_t length;
 	const char *phase;
+	int code;
 
 	read_members(events, &members);
 	phase = lode_json_plain_text(members.phase, &length);
@@ -451,16 +489,25 @@ static int read_event(struct reading *reading, struct lode_json_walk *events)
 		reading->others++;
 		return 0;
 	}
-	thread = find_thread(reading, &members);
-	if (thread == LODE_NONE)
-		return lode_fail_memory(reading->import.error);
 	if (*phase == 'M')
-		return read_metadata(reading, &members, thread);
+		return read_metadata(reading, &members);
 	reading->events++;
 	if (lode_json_ns(members.ts, 1e3, &t) < 0 || __builtin_add_overflow(t, reading->facts.start, &t)) {
 		reading->timeless++;
 		return 0;
 	}
+	if (strchr("stf", *phase)) { /* flows: launches are known by their numbers */
+		reading->others += !lode_json_is_text(members.category, "ac2g");
+		return 0;
+	}
+	if (strchr("BEX", *phase))
+		reading->slice = gpu_slice(&reading->gpu, &members, t);
+	if (*phase == 'X' && reading->slice.t1 != NO_TIME &&
+	    (code = lode_chrome_gpu_activity(&reading->gpu, &reading->slice)) != 0)
+		return code < 0 ? code : 0;
+	thread = find_thread(reading, &members);
+	if (thread == LODE_NONE)
+		return lode_fail_memory(reading->import.error);
 	return read_phase(reading, &members, *phase, thread, t);
 }
 
@@ -534,36 +581,68 @@ static int finish(struct reading *reading)
 		code = lode_fail_memory(reading->import.error);
 	if (code == 0)
 		code = finish_async(reading);
+	if (code == 0)
+		code = lode_chrome_gpu_finish(&reading->gpu);
 	lode_free(measured);
 	add_notes(reading);
 	return code;
 }
 
+enum {
+	EVENTS,
+	FRAMES,
+	SAMPLES,
+	FACTS,
+	SYSTEM,
+	DEVICES,
+	PARTS,
+};
+
+/*
+ * The members of the document. PyTorch's profiler writes none of these behind the events: where a trace begins as its traces do,
+ * hundreds of megabytes of events are not passed once more to look there.
+ */
+static void find_parts(struct lode_json_value root, struct lode_json_value parts[PARTS])
+{
+	static const char *const keys[PARTS] = { "traceEvents", "stackFrames",       "samples",
+						 "otherData",   "systemTraceEvents", "deviceProperties" };
+	struct lode_json_walk walk = lode_json_walk(root), unknown = { NULL, NULL };
+	struct lode_json_value key, value;
+
+	while (lode_json_peek_member(&walk, &key, &value)) {
+		for (size_t i = 0; i < PARTS; i++)
+			if (!parts[i].at && lode_json_is_text(key, keys[i]))
+				parts[i] = value;
+		if (parts[EVENTS].at && parts[DEVICES].at)
+			break;
+		lode_json_pass_member(&walk, value, &unknown);
+	}
+}
+
 static int read_document(void *context, struct lode_json_value root)
 {
 	struct reading *reading = context;
-	static const char *const keys[] = { "traceEvents", "stackFrames", "samples", "otherData",
-					    "systemTraceEvents" };
-	struct lode_json_value parts[5] = { { NULL } };
+	struct lode_json_value parts[PARTS] = { { NULL } };
 	int code;
 
 	if (lode_json_kind(root) == LODE_JSON_ARRAY)
-		parts[0] = root;
+		parts[EVENTS] = root;
 	else
-		lode_json_get_all(root, keys, parts, 5);
-	reading->system = parts[4];
+		find_parts(root, parts);
+	reading->system = parts[SYSTEM];
+	reading->gpu.is_kineto = lode_json_kind(parts[DEVICES]) == LODE_JSON_ARRAY;
 	reading->is_repaired = reading->import.repaired.size != 0; /* a copy, which does not outlive this */
-	if (lode_json_kind(parts[0]) != LODE_JSON_ARRAY)
+	if (lode_json_kind(parts[EVENTS]) != LODE_JSON_ARRAY)
 		return lode_json_reject(&reading->import,
 					"there is no array `traceEvents`; is it a Chrome trace?");
-	code = lode_exported_facts_read(&reading->import, parts[3], &reading->facts);
+	code = lode_exported_facts_read(&reading->import, parts[FACTS], &reading->facts);
 	reading->stacks.is_lode = reading->facts.is_lode;
 	if (code == 0)
-		code = lode_chrome_stacks_load(&reading->stacks, parts[1]);
+		code = lode_chrome_stacks_load(&reading->stacks, parts[FRAMES]);
 	if (code == 0)
-		code = read_events(reading, parts[0]);
+		code = read_events(reading, parts[EVENTS]);
 	if (code == 0)
-		code = read_samples(reading, parts[2]);
+		code = read_samples(reading, parts[SAMPLES]);
 	if (code < 0)
 		return code;
 	if (!reading->events && !reading->facts.is_lode && lode_json_kind(reading->system) != LODE_JSON_TEXT)
@@ -614,6 +693,9 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 		return 0;
 	if (*bytes == '{' && lode_sniff_has(bytes, size, "\"traceEvents\""))
 		return 95;
+	if (*bytes == '{' && lode_sniff_has(bytes, size, "\"deviceProperties\"") &&
+	    lode_sniff_has(bytes, size, "\"schemaVersion\"")) /* of many GPUs, in front of the events */
+		return 90;
 	if (*bytes == '{') /* the developer tools put many lines of facts in front of the events */
 		return lode_sniff_has(bytes, size, "\"metadata\"") && lode_sniff_has(bytes, size, "\"DevTools\"")
 			       ? 80
@@ -632,13 +714,14 @@ static int read_input(struct lode_input *input, const struct lode_import_options
 	};
 	int code;
 
-	reading.stacks.import = reading.profiles.import = reading.own.import = &reading.import;
+	reading.stacks.import = reading.profiles.import = reading.own.import = reading.gpu.import = &reading.import;
 	reading.own.stacks = &reading.stacks;
 	code = lode_json_import_run(&reading.import, read_document, &reading, sink);
 	if (code == 0)
 		code = read_system(&reading, sink);
 	lode_chrome_stacks_release(&reading.stacks);
 	lode_chrome_profiles_release(&reading.profiles);
+	lode_chrome_gpu_release(&reading.gpu);
 	lode_slices_release(&reading.slices);
 	lode_frame_memo_release(&reading.names);
 	lode_frame_memo_release(&reading.ids);

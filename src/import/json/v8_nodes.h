@@ -40,7 +40,7 @@ struct lode_v8_nodes {
 	LODE_ARRAY(struct lode_v8_node);
 	struct lode_v8_leaf *leaves; /* of the items */
 	size_t leaf_capacity;
-	size_t counted;          /* so many of the first items have ids that count from 1, as V8 writes them */
+	size_t counted;          /* how many of the first items have ids that count from 1, as V8 writes them */
 	struct lode_index index; /* of the others, by id */
 	struct lode_v8_call *calls;
 	size_t call_capacity;

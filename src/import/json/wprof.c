@@ -9,12 +9,14 @@
  *	pmu_event	a sample of a counter: of a clock it is run time too
  *	req_event	the end of a request is a symptom where --symptom-markers names it
  *
- * Others (interrupts, work queues, GPUs, Python's calls, life of threads) are counted in a note.
+ *	cuda_...	activities of GPUs and the calls that launch them (wprof_gpu.h)
+ *
+ * Others (interrupts, work queues, Python's calls, life of threads) are counted in a note.
  * Switches and wakings are joined into waits (sched.h).
  */
 #include "base/array.h"
 #include "import/frame_memo.h"
-#include "import/json_profile.h"
+#include "import/json/wprof_gpu.h"
 #include "import/import_common.h"
 #include "import/sched.h"
 #include "import/symptom_markers.h"
@@ -33,6 +35,7 @@ struct reading {
 	LODE_ARRAY(struct stack) stacks;
 	struct lode_index index; /* of stacks, by id */
 	struct lode_frame_memo frames;
+	struct lode_gpu_facts gpu;
 	uint64_t line;
 	uint64_t last;    /* time */
 	double period_ns; /* of the timer */
@@ -297,7 +300,22 @@ static void read_request(struct reading *reading, const struct lode_json_value *
 	lode_stream_add_symptom(stream, &symptom);
 }
 
-static int read_event(struct reading *reading, const struct lode_json_value *values)
+/* Whether it is about a GPU. */
+static int read_gpu(struct reading *reading, struct lode_json_value root, const struct lode_json_value *values,
+		    uint64_t t)
+{
+	struct lode_wprof_gpu_event event = { .object = root, .type = values[TYPE], .t = t };
+	size_t length;
+	const char *type = lode_json_plain_text(values[TYPE], &length);
+
+	if (!type || length < 5 || memcmp(type, "cuda_", 5) != 0)
+		return 0;
+	event.thread = find_thread(reading, values[TASK]);
+	event.stack = find_stack(reading, values[STACK_ID]);
+	return lode_wprof_gpu_read(&reading->gpu, &reading->import, &event);
+}
+
+static int read_event(struct reading *reading, struct lode_json_value root, const struct lode_json_value *values)
 {
 	uint64_t t;
 
@@ -317,7 +335,7 @@ static int read_event(struct reading *reading, const struct lode_json_value *val
 		read_counter(reading, values, t);
 	else if (lode_json_is_text(values[TYPE], "req_event"))
 		read_request(reading, values, t);
-	else
+	else if (!read_gpu(reading, root, values, t))
 		reading->others++;
 	return reading->import.stream.failed ? lode_fail_memory(reading->import.error) : 0;
 }
@@ -350,7 +368,7 @@ static int read_line(struct reading *reading, const char *line, size_t length)
 	if (reading->line == 1)
 		return read_header(reading, root);
 	lode_json_get_all(root, keys, values, MEMBERS);
-	return values[TYPE].at ? read_event(reading, values) : add_stack(reading, values);
+	return values[TYPE].at ? read_event(reading, root, values) : add_stack(reading, values);
 }
 
 static int read_lines(struct reading *reading, const char *text, size_t size)
@@ -390,6 +408,22 @@ static void add_notes(const struct reading *reading)
 	lode_notes_add(options->notes, reading->cut, LODE_CUT_AT_LEAF, NULL);
 }
 
+/* Runs are samples here. */
+static int add_gpu_events(struct reading *reading)
+{
+	struct lode_stream *stream = &reading->import.stream;
+	uint8_t *sampled = lode_calloc(stream->thread_count + 1, 1);
+	int code = LODE_SYSTEM;
+
+	if (sampled) {
+		memset(sampled, 1, stream->thread_count);
+		reading->gpu.sampled = sampled;
+		code = lode_gpu_add_events(&reading->gpu, stream, reading->import.options->notes);
+	}
+	lode_free(sampled);
+	return code < 0 ? lode_fail_memory(reading->import.error) : 0;
+}
+
 static int fill(void *context, const unsigned char *bytes, size_t size)
 {
 	struct reading *reading = context;
@@ -405,6 +439,8 @@ static int fill(void *context, const unsigned char *bytes, size_t size)
 	if (code == 0 && !reading->events)
 		code = fail(reading, "it has no events");
 	if (code == 0)
+		code = add_gpu_events(reading);
+	if (code == 0)
 		add_notes(reading);
 	return code;
 }
@@ -417,6 +453,7 @@ static int read_input(struct lode_input *input, const struct lode_import_options
 
 	lode_index_release(&reading.index);
 	lode_frame_memo_release(&reading.frames);
+	lode_gpu_facts_release(&reading.gpu);
 	lode_free(reading.stacks.items);
 	return code;
 }

@@ -5,7 +5,7 @@
  * and records. A record begins with 32 bits: 5 for its type, 27 for the time since the record before.
  *
  *	0	data, whose length with itself is the next u32
- *	1…28	so many u32 of data
+ *	1…28	this many u32 of data
  *	29	padding: nothing more in the page, or as many bytes as the next u32 says
  *	30	the next u32 is the upper part of the time since the record before
  *	31	the same of an absolute time

@@ -12,12 +12,14 @@
  * Attributes of samples say whose they are: `thread.id`, `thread.name`, `process.pid` (also of the
  * resource) and `cpu.logical_number`; others are counted in a note. Attributes that all
  * resources share are those of the stream; `host.name` is its host. Resources of several
- * hosts, and streams that we exported, are streams of their own, each read in a pass.
+ * hosts or services (`service.name`), and streams that we exported, are streams of their own,
+ * each read in a pass.
  */
 #include "base/array.h"
 #include "import/exported_facts.h"
 #include "import/frame_memo.h"
 #include "import/protobuf/otlp_json.h"
+#include "import/protobuf/otlp_older.h"
 #include "import/protobuf/otlp_samples.h"
 #include "import/import_common.h"
 
@@ -34,6 +36,7 @@ enum {
 	RESOURCE_ATTRIBUTE = 1,
 	KEY_VALUE_KEY = 1,
 	KEY_VALUE_VALUE = 2,
+	KEY_VALUE_KEY_INDEX = 3, /* from version 1.10 on */
 	SCOPE_PROFILES_PROFILE = 2,
 	PROFILE_TYPE = 1,
 	PROFILE_TIME = 3,
@@ -65,7 +68,8 @@ struct reading {
 	struct lode_otlp_tables tables;
 	struct lode_otlp_samples samples;
 	struct lode_exported_facts facts;
-	struct lode_buffer encoded; /* JSON as protobuf */
+	struct lode_buffer encoded;   /* JSON as protobuf */
+	struct lode_buffer rewritten; /* an older version as the newest */
 	LODE_ARRAY(struct resource) resources;
 	struct lode_frame_memo streams; /* from host and name to the number of a stream */
 	LODE_ARRAY(struct shared_attribute) shared;
@@ -75,23 +79,41 @@ struct reading {
 
 /* ---- resources ---- */
 
-/* The next attribute of a resource. Returns 0 at the end. */
-static int next_attribute(struct lode_cursor *resource, struct lode_cursor *key, struct lode_otlp_value *value)
+/* Keys and values of texts are there themselves, or as numbers of strings in the dictionary. */
+static int read_attribute(struct reading *reading, struct lode_cursor message, struct lode_cursor *key,
+			  struct lode_otlp_value *value)
 {
-	struct lode_protobuf_field field, inner;
+	struct lode_protobuf_field field;
+	struct lode_span text;
+	int code = 0;
+
+	*key = lode_cursor("", 0);
+	*value = (struct lode_otlp_value){ 0 };
+	while (code == 0 && lode_protobuf_next(&message, &field)) {
+		if (field.number == KEY_VALUE_KEY && field.wire == LODE_WIRE_BYTES) {
+			*key = field.bytes;
+		} else if (field.number == KEY_VALUE_VALUE && field.wire == LODE_WIRE_BYTES) {
+			code = lode_otlp_value(&reading->tables, field.bytes, value);
+		} else if (field.number == KEY_VALUE_KEY_INDEX && field.wire == LODE_WIRE_VARINT && field.value) {
+			code = lode_otlp_string(&reading->tables, field.value, &text);
+			*key = code == 0 ? lode_cursor(text.text, text.length) : *key;
+		}
+	}
+	return code;
+}
+
+/* The next attribute of a resource. Returns 1, 0 at the end, or a negative code with a sentence. */
+static int next_attribute(struct reading *reading, struct lode_cursor *resource, struct lode_cursor *key,
+			  struct lode_otlp_value *value)
+{
+	struct lode_protobuf_field field;
+	int code;
 
 	while (lode_protobuf_next(resource, &field)) {
 		if (field.number != RESOURCE_ATTRIBUTE || field.wire != LODE_WIRE_BYTES)
 			continue;
-		*key = lode_cursor("", 0);
-		*value = (struct lode_otlp_value){ 0 };
-		while (lode_protobuf_next(&field.bytes, &inner)) {
-			if (inner.number == KEY_VALUE_KEY && inner.wire == LODE_WIRE_BYTES)
-				*key = inner.bytes;
-			else if (inner.number == KEY_VALUE_VALUE && inner.wire == LODE_WIRE_BYTES)
-				lode_otlp_value(inner.bytes, value);
-		}
-		return 1;
+		code = read_attribute(reading, field.bytes, key, value);
+		return code < 0 ? code : 1;
 	}
 	return 0;
 }
@@ -107,17 +129,24 @@ static struct lode_cursor resource_of(struct lode_cursor message)
 	return lode_cursor("", 0);
 }
 
-/* The stream that a resource belongs to: one for each host, and for each stream we exported. */
-static int number_stream(struct reading *reading, const struct lode_otlp_value *host,
-			 const struct lode_otlp_value *name, uint32_t *stream)
+/* What tells the streams of a file apart: a host and a service, or the name of one that we exported. */
+struct stream_key {
+	struct lode_otlp_value host, service, name;
+};
+
+/* The stream that a resource belongs to. */
+static int number_stream(struct reading *reading, const struct stream_key *parts, uint32_t *stream)
 {
 	struct lode_buffer *key = &reading->import.text;
 	uint64_t hash;
 
 	lode_buffer_clear(key);
-	lode_buffer_add(key, name->text ? name->text : "", name->length);
+	lode_buffer_add(key, parts->name.text ? parts->name.text : "", parts->name.length);
 	lode_buffer_byte(key, '\0');
-	lode_buffer_add(key, host->text ? host->text : "", host->length);
+	lode_buffer_add(key, parts->host.text ? parts->host.text : "", parts->host.length);
+	lode_buffer_byte(key, '\0');
+	if (!parts->name.text && parts->service.text)
+		lode_buffer_add(key, parts->service.text, parts->service.length);
 	if (key->failed)
 		return lode_fail_memory(reading->import.error);
 	hash = lode_hash_bytes(key->bytes, key->size);
@@ -127,7 +156,7 @@ static int number_stream(struct reading *reading, const struct lode_otlp_value *
 	*stream = (uint32_t)reading->streams.count;
 	if (*stream == STREAM_LIMIT)
 		return lode_json_reject(reading->tables.import,
-					"it has resources of more than 1024 hosts or streams; split it");
+					"it has resources of more than 1024 hosts, services or streams; split it");
 	return lode_frame_memo_add(&reading->streams, key->bytes, key->size, hash, *stream) < 0
 		       ? lode_fail_memory(reading->import.error)
 		       : 0;
@@ -135,22 +164,25 @@ static int number_stream(struct reading *reading, const struct lode_otlp_value *
 
 static int add_resource(struct reading *reading, struct lode_cursor message)
 {
-	struct lode_otlp_value value, host = { 0 }, name = { 0 };
+	struct stream_key parts = { .host = { 0 } };
+	struct lode_otlp_value value;
 	struct lode_cursor part = resource_of(message), key;
 	struct resource resource = { .message = message, .pid = LODE_NO_PID };
 	int code;
 
-	while (next_attribute(&part, &key, &value)) {
+	while ((code = next_attribute(reading, &part, &key, &value)) > 0) {
 		if (lode_protobuf_is(key, "host.name"))
-			host = value;
+			parts.host = value;
+		else if (lode_protobuf_is(key, "service.name"))
+			parts.service = value;
 		else if (lode_protobuf_is(key, "lode.stream"))
-			name = value;
+			parts.name = value;
 		else if (lode_protobuf_is(key, "process.pid") && value.number >= 0 && value.number < LODE_NO_PID)
 			resource.pid = (uint32_t)value.number;
 	}
-	if (part.failed)
-		return lode_otlp_fail_damaged(&reading->tables);
-	code = number_stream(reading, &host, &name, &resource.stream);
+	if (code < 0 || part.failed)
+		return code < 0 ? code : lode_otlp_fail_damaged(&reading->tables);
+	code = number_stream(reading, &parts, &resource.stream);
 	if (code < 0)
 		return code;
 	if (LODE_PUSH(&reading->resources, resource) < 0)
@@ -217,9 +249,9 @@ static int read_resource_attributes(struct reading *reading, const struct resour
 {
 	struct lode_cursor part = resource_of(resource->message), key;
 	struct lode_otlp_value value;
-	int code = 0;
+	int code;
 
-	while (code == 0 && next_attribute(&part, &key, &value)) {
+	while ((code = next_attribute(reading, &part, &key, &value)) > 0) {
 		if (lode_protobuf_is(key, "lode.facts"))
 			code = read_facts(reading, &value);
 		else if (lode_protobuf_is(key, "host.name") && value.text) {
@@ -229,6 +261,8 @@ static int read_resource_attributes(struct reading *reading, const struct resour
 		} else if (value.is_known && !lode_protobuf_is(key, "process.pid") &&
 			   !lode_protobuf_is(key, "lode.stream"))
 			code = share_attribute(reading, key, &value);
+		if (code < 0)
+			break;
 	}
 	return code;
 }
@@ -354,6 +388,8 @@ static int fill_stream(struct reading *reading, uint32_t stream)
 	for (size_t i = 0; code == 0 && i < reading->resources.count; i++)
 		if (reading->resources.items[i].stream == stream)
 			code = read_resource(reading, &reading->resources.items[i]);
+	if (code == 0 && lode_import_note_addresses(&reading->import.stream, &reading->tables.addresses) < 0)
+		code = lode_fail_memory(reading->import.error);
 	return code;
 }
 
@@ -373,20 +409,48 @@ static int read_stream(struct reading *reading, uint32_t stream, const struct lo
 	return code;
 }
 
-static int read_parts(struct reading *reading, struct lode_cursor data)
+static int read_part(struct reading *reading, struct lode_cursor data, uint32_t part,
+		     int (*read)(struct reading *reading, struct lode_cursor message))
 {
 	struct lode_protobuf_field field;
 	int code = 0;
 
-	while (code == 0 && lode_protobuf_next(&data, &field)) {
-		if (field.wire != LODE_WIRE_BYTES)
-			continue;
-		if (field.number == DATA_DICTIONARY)
-			code = lode_otlp_tables_load(&reading->tables, field.bytes);
-		else if (field.number == DATA_RESOURCE_PROFILES)
-			code = add_resource(reading, field.bytes);
-	}
+	while (code == 0 && lode_protobuf_next(&data, &field))
+		if (field.wire == LODE_WIRE_BYTES && field.number == part)
+			code = read(reading, field.bytes);
 	return code < 0 ? code : data.failed ? lode_otlp_fail_damaged(&reading->tables) : 0;
+}
+
+static int load_dictionary(struct reading *reading, struct lode_cursor message)
+{
+	return lode_otlp_tables_load(&reading->tables, message);
+}
+
+/* Its dictionary is of the new data then. */
+static int rewrite_older(struct reading *reading, struct lode_cursor *data)
+{
+	enum lode_otlp_version version = lode_otlp_version(*data);
+	int code;
+
+	if (version == LODE_OTLP_NEWEST)
+		return 0;
+	code = lode_otlp_rewrite(&reading->tables, version, *data, &reading->rewritten);
+	if (code < 0)
+		return code;
+	*data = lode_cursor(reading->rewritten.bytes, reading->rewritten.size);
+	reading->tables.from_zero = version == LODE_OTLP_1_7;
+	lode_otlp_tables_clear(&reading->tables);
+	return read_part(reading, *data, DATA_DICTIONARY, load_dictionary);
+}
+
+/* The dictionary comes first: though it follows the resources in the file, their attributes refer to it. */
+static int read_parts(struct reading *reading, struct lode_cursor data)
+{
+	int code = read_part(reading, data, DATA_DICTIONARY, load_dictionary);
+
+	if (code == 0)
+		code = rewrite_older(reading, &data);
+	return code < 0 ? code : read_part(reading, data, DATA_RESOURCE_PROFILES, add_resource);
 }
 
 static void add_notes(const struct reading *reading)
@@ -438,6 +502,7 @@ static void release(struct reading *reading)
 	lode_buffer_release(&reading->import.text);
 	lode_buffer_release(&reading->import.file);
 	lode_buffer_release(&reading->encoded);
+	lode_buffer_release(&reading->rewritten);
 	lode_frame_memo_release(&reading->streams);
 	lode_free(reading->resources.items);
 	lode_free(reading->shared.items);

@@ -10,6 +10,8 @@
 #include "import/json_profile.h"
 #include "import/protobuf/protobuf.h"
 
+#include "base/protobuf_out.h"
+
 #include <string.h>
 
 enum kind {
@@ -38,6 +40,12 @@ enum message {
 	FUNCTION,
 	STACK,
 	ATTRIBUTE,
+	OLD_DATA, /* of version 1.7 (otlp_older.h), as are all below */
+	OLD_DICTIONARY,
+	OLD_RESOURCE_PROFILES,
+	OLD_SCOPE_PROFILES,
+	OLD_PROFILE,
+	OLD_SAMPLE,
 };
 
 /* Messages inside one another: data, resource profiles, resource, key and value, any value. */
@@ -65,13 +73,16 @@ static const struct member members[] = {
 	{ RESOURCE, "attributes", 1, MESSAGE, KEY_VALUE },
 	{ KEY_VALUE, "key", 1, TEXT, 0 },
 	{ KEY_VALUE, "value", 2, MESSAGE, ANY },
+	{ KEY_VALUE, "keyStrindex", 3, NUMBER, 0 },
 	{ ANY, "stringValue", 1, TEXT, 0 },
 	{ ANY, "boolValue", 2, BOOL, 0 },
 	{ ANY, "intValue", 3, NUMBER, 0 },
 	{ ANY, "doubleValue", 4, DOUBLE, 0 },
+	{ ANY, "stringValueStrindex", 8, NUMBER, 0 },
 	{ SCOPE_PROFILES, "profiles", 2, MESSAGE, PROFILE },
 	{ PROFILE, "sampleType", 1, MESSAGE, VALUE_TYPE },
 	{ PROFILE, "samples", 2, MESSAGE, SAMPLE },
+	{ PROFILE, "sample", 2, MESSAGE, SAMPLE }, /* 1.8 */
 	{ PROFILE, "timeUnixNano", 3, FIXED, 0 },
 	{ PROFILE, "periodType", 5, MESSAGE, VALUE_TYPE },
 	{ PROFILE, "period", 6, NUMBER, 0 },
@@ -90,6 +101,7 @@ static const struct member members[] = {
 	{ LOCATION, "mappingIndex", 1, NUMBER, 0 },
 	{ LOCATION, "address", 2, NUMBER, 0 },
 	{ LOCATION, "lines", 3, MESSAGE, LINE },
+	{ LOCATION, "line", 3, MESSAGE, LINE }, /* until 1.8 */
 	{ LINE, "functionIndex", 1, NUMBER, 0 },
 	{ FUNCTION, "nameStrindex", 1, NUMBER, 0 },
 	{ FUNCTION, "systemNameStrindex", 2, NUMBER, 0 },
@@ -97,6 +109,29 @@ static const struct member members[] = {
 	{ STACK, "locationIndices", 1, NUMBER, 0 },
 	{ ATTRIBUTE, "keyStrindex", 1, NUMBER, 0 },
 	{ ATTRIBUTE, "value", 2, MESSAGE, ANY },
+	{ OLD_DATA, "resourceProfiles", 1, MESSAGE, OLD_RESOURCE_PROFILES },
+	{ OLD_DATA, "dictionary", 2, MESSAGE, OLD_DICTIONARY },
+	{ OLD_DICTIONARY, "mappingTable", 1, MESSAGE, MAPPING },
+	{ OLD_DICTIONARY, "locationTable", 2, MESSAGE, LOCATION },
+	{ OLD_DICTIONARY, "functionTable", 3, MESSAGE, FUNCTION },
+	{ OLD_DICTIONARY, "stringTable", 5, TEXT, 0 },
+	{ OLD_DICTIONARY, "attributeTable", 6, MESSAGE, KEY_VALUE },
+	{ OLD_RESOURCE_PROFILES, "resource", 1, MESSAGE, RESOURCE },
+	{ OLD_RESOURCE_PROFILES, "scopeProfiles", 2, MESSAGE, OLD_SCOPE_PROFILES },
+	{ OLD_SCOPE_PROFILES, "profiles", 2, MESSAGE, OLD_PROFILE },
+	{ OLD_PROFILE, "sampleType", 1, MESSAGE, VALUE_TYPE },
+	{ OLD_PROFILE, "sample", 2, MESSAGE, OLD_SAMPLE },
+	{ OLD_PROFILE, "locationIndices", 3, NUMBER, 0 },
+	{ OLD_PROFILE, "timeNanos", 4, NUMBER, 0 },
+	{ OLD_PROFILE, "durationNanos", 5, NUMBER, 0 },
+	{ OLD_PROFILE, "periodType", 6, MESSAGE, VALUE_TYPE },
+	{ OLD_PROFILE, "period", 7, NUMBER, 0 },
+	{ OLD_SAMPLE, "locationsStartIndex", 1, NUMBER, 0 },
+	{ OLD_SAMPLE, "locationsLength", 2, NUMBER, 0 },
+	{ OLD_SAMPLE, "value", 3, NUMBER, 0 },
+	{ OLD_SAMPLE, "attributeIndices", 4, NUMBER, 0 },
+	{ OLD_SAMPLE, "linkIndex", 5, NUMBER, 0 },
+	{ OLD_SAMPLE, "timestampsUnixNano", 6, NUMBER, 0 },
 };
 
 struct encoding {
@@ -116,19 +151,6 @@ static const struct member *find_member(enum message owner, struct lode_json_val
 	return NULL;
 }
 
-static void put_tag(struct lode_buffer *to, unsigned number, unsigned wire)
-{
-	lode_buffer_varint(to, (uint64_t)number << 3 | wire);
-}
-
-static void put_bytes(struct lode_buffer *to, unsigned number, const struct lode_buffer *bytes)
-{
-	put_tag(to, number, LODE_WIRE_BYTES);
-	lode_buffer_varint(to, bytes->size);
-	lode_buffer_add(to, bytes->bytes ? bytes->bytes : "", bytes->size);
-	to->failed |= bytes->failed;
-}
-
 /* A whole number, below 0 too, with quotes or without. */
 static uint64_t number_of(struct lode_json_value value)
 {
@@ -144,26 +166,26 @@ static void put_scalar(struct encoding *encoding, unsigned level, const struct m
 {
 	struct lode_buffer *to = &encoding->levels[level];
 	double fraction;
+	uint64_t bits;
 
 	switch (member->kind) {
 	case TEXT:
 		lode_buffer_clear(&encoding->text);
 		lode_json_text_to(value, &encoding->text);
-		put_bytes(to, member->number, &encoding->text);
+		lode_protobuf_put_message(to, member->number, &encoding->text);
 		return;
 	case FIXED:
-		put_tag(to, member->number, LODE_WIRE_FIXED64);
-		lode_buffer_u64(to, number_of(value));
+		lode_protobuf_put_fixed64(to, member->number, number_of(value));
 		return;
 	case DOUBLE:
 		fraction = lode_json_double_or(value, 0);
-		put_tag(to, member->number, LODE_WIRE_FIXED64);
-		lode_buffer_add(to, &fraction, sizeof(fraction));
+		memcpy(&bits, &fraction, sizeof(bits));
+		lode_protobuf_put_fixed64(to, member->number, bits);
 		return;
 	default:
-		put_tag(to, member->number, LODE_WIRE_VARINT);
-		lode_buffer_varint(to, member->kind == BOOL ? lode_json_kind(value) == LODE_JSON_TRUE
-							    : number_of(value));
+		lode_protobuf_put_number(to, member->number,
+					 member->kind == BOOL ? lode_json_kind(value) == LODE_JSON_TRUE
+							      : number_of(value));
 	}
 }
 
@@ -182,7 +204,7 @@ static void put_packed(struct encoding *encoding, unsigned level, const struct m
 			lode_buffer_varint(&encoding->text, number_of(item));
 	}
 	if (encoding->text.size)
-		put_bytes(&encoding->levels[level], member->number, &encoding->text);
+		lode_protobuf_put_message(&encoding->levels[level], member->number, &encoding->text);
 }
 
 static void put_object(struct encoding *encoding, unsigned level, enum message type, struct lode_json_value object);
@@ -198,7 +220,7 @@ static void put_value(struct encoding *encoding, unsigned level, const struct me
 		return;
 	lode_buffer_clear(&encoding->levels[level + 1]);
 	put_object(encoding, level + 1, member->type, value);
-	put_bytes(&encoding->levels[level], member->number, &encoding->levels[level + 1]);
+	lode_protobuf_put_message(&encoding->levels[level], member->number, &encoding->levels[level + 1]);
 }
 
 static void put_object(struct encoding *encoding, unsigned level, enum message type, struct lode_json_value object)
@@ -233,7 +255,7 @@ int lode_otlp_encode(const char *name, const unsigned char *bytes, size_t size, 
 
 	if (code < 0)
 		return code;
-	put_object(&encoding, 0, DATA, root);
+	put_object(&encoding, 0, lode_sniff_has(bytes, size, "\"locationsLength\"") ? OLD_DATA : DATA, root);
 	if (encoding.levels[0].failed || encoding.text.failed)
 		code = lode_fail_memory(error);
 	for (unsigned i = 1; i <= LEVELS; i++)
@@ -255,17 +277,44 @@ int lode_otlp_is_json(const unsigned char *bytes, size_t size)
 }
 
 /* A message whose visible fields all have these numbers and are messages themselves. */
-static int has_only(struct lode_cursor message, uint32_t most, unsigned *count)
+static int has_only(struct lode_cursor message, uint32_t most)
 {
 	struct lode_protobuf_field field;
 
-	*count = 0;
-	while (lode_protobuf_next(&message, &field)) {
+	while (lode_protobuf_next(&message, &field))
 		if (field.wire != LODE_WIRE_BYTES || field.number > most)
 			return 0;
-		++*count;
-	}
 	return 1;
+}
+
+/* Whether an attribute's key is a number of a string, and its value a message. */
+static int refers_to_strings(struct lode_cursor resource)
+{
+	struct lode_protobuf_field field, attribute;
+	int has_key = 0, has_value = 0;
+
+	if (!lode_protobuf_next(&resource, &field) || field.number != 1 || field.wire != LODE_WIRE_BYTES ||
+	    !lode_protobuf_next(&field.bytes, &attribute) || attribute.number != 1 ||
+	    attribute.wire != LODE_WIRE_BYTES)
+		return 0;
+	while (lode_protobuf_next(&attribute.bytes, &field)) {
+		has_value |= field.number == 2 && field.wire == LODE_WIRE_BYTES;
+		has_key |= field.number == 3 && field.wire == LODE_WIRE_VARINT;
+		if (field.number > 3)
+			return 0;
+	}
+	return has_key && has_value && !attribute.bytes.failed;
+}
+
+/* The first attributes of a resource have keys such as `process.pid` or `service.name`. */
+static int has_usual_keys(const unsigned char *bytes, size_t size)
+{
+	static const char *const usual[] = { "process.", "service.", "host.", "lode.", "telemetry.", "container." };
+
+	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
+		if (lode_sniff_has(bytes, size < 600 ? size : 600, usual[i]))
+			return 1;
+	return 0;
 }
 
 /*
@@ -276,7 +325,6 @@ int lode_otlp_sniff(const unsigned char *bytes, size_t size)
 {
 	struct lode_cursor data = lode_cursor(bytes, size), resource;
 	uint64_t tag, length;
-	unsigned count;
 
 	if (lode_otlp_is_json(bytes, size))
 		return lode_sniff_has(bytes, size, "\"resourceProfiles\"") ||
@@ -290,16 +338,11 @@ int lode_otlp_sniff(const unsigned char *bytes, size_t size)
 		return 0;
 	resource = lode_cursor(data.next,
 			       length < lode_cursor_left(&data) ? (size_t)length : lode_cursor_left(&data));
-	if (lode_cursor_left(&resource) < 4 || resource.next[0] != (1u << 3 | LODE_WIRE_BYTES))
+	if (lode_cursor_left(&resource) < 4 || !has_only(resource, 3))
 		return 0;
-	if (!has_only(resource, 3, &count))
-		return 0;
-	/* A resource, its first attribute, its key: texts such as `process.pid` or `service.name`. */
-	return lode_sniff_has(bytes, size < 600 ? size : 600, "process.") ||
-			       lode_sniff_has(bytes, size < 600 ? size : 600, "service.") ||
-			       lode_sniff_has(bytes, size < 600 ? size : 600, "host.") ||
-			       lode_sniff_has(bytes, size < 600 ? size : 600, "lode.") ||
-			       lode_sniff_has(bytes, size < 600 ? size : 600, "telemetry.")
-		       ? 85
-		       : 25;
+	if (refers_to_strings(resource))
+		return 85;
+	if (resource.next[0] != (1u << 3 | LODE_WIRE_BYTES)) /* without a resource, as async-profiler writes it */
+		return resource.next[0] == (2u << 3 | LODE_WIRE_BYTES) ? 20 : 0;
+	return has_usual_keys(bytes, size) ? 85 : 25;
 }

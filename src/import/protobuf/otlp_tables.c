@@ -33,6 +33,7 @@ enum {
 	ANY_BOOL = 2,
 	ANY_INT = 3,
 	ANY_DOUBLE = 4,
+	ANY_STRING_INDEX = 8, /* from version 1.10 on */
 };
 
 void lode_otlp_tables_release(struct lode_otlp_tables *tables)
@@ -48,6 +49,16 @@ void lode_otlp_tables_release(struct lode_otlp_tables *tables)
 	lode_free(tables->lines);
 	lode_free(tables->frames.items);
 	lode_free(tables->chain);
+}
+
+void lode_otlp_tables_clear(struct lode_otlp_tables *tables)
+{
+	tables->mappings.count = 0;
+	tables->locations.count = 0;
+	tables->functions.count = 0;
+	tables->strings.count = 0;
+	tables->attributes.count = 0;
+	tables->stacks.count = 0;
 }
 
 /* ---- loading ---- */
@@ -101,6 +112,7 @@ static int make_unknown(uint32_t **items, size_t count)
 int lode_otlp_tables_reset(struct lode_otlp_tables *tables)
 {
 	tables->frames.count = 0;
+	tables->addresses = (struct lode_import_addresses){ 0 };
 	if (make_unknown(&tables->nodes, tables->stacks.count) < 0 ||
 	    make_unknown(&tables->modules, tables->mappings.count) < 0 ||
 	    make_unknown(&tables->lines, tables->locations.count) < 0)
@@ -122,28 +134,47 @@ int lode_otlp_string(struct lode_otlp_tables *tables, uint64_t string, struct lo
 	return 0;
 }
 
-void lode_otlp_value(struct lode_cursor message, struct lode_otlp_value *value)
+static void set_text(struct lode_otlp_value *value, struct lode_span text)
+{
+	value->text = text.text;
+	value->length = text.length;
+	value->type = LODE_ATTRIBUTE_TEXT;
+}
+
+static void set_number(struct lode_otlp_value *value, const struct lode_protobuf_field *field)
+{
+	if (field->number == ANY_DOUBLE) {
+		memcpy(&value->fraction, &field->value, sizeof(value->fraction));
+		value->is_fraction = 1;
+		value->type = LODE_ATTRIBUTE_NUMBER;
+		return;
+	}
+	value->number = (int64_t)field->value;
+	value->type = field->number == ANY_INT ? LODE_ATTRIBUTE_NUMBER : LODE_ATTRIBUTE_BOOL;
+}
+
+int lode_otlp_value(struct lode_otlp_tables *tables, struct lode_cursor message, struct lode_otlp_value *value)
 {
 	struct lode_protobuf_field field;
+	struct lode_span text;
+	int code = 0;
 
 	*value = (struct lode_otlp_value){ 0 };
-	while (lode_protobuf_next(&message, &field)) {
+	while (code == 0 && lode_protobuf_next(&message, &field)) {
 		value->is_known = 1;
-		if (field.number == ANY_TEXT && field.wire == LODE_WIRE_BYTES) {
-			value->text = (const char *)field.bytes.next;
-			value->length = lode_cursor_left(&field.bytes);
-			value->type = LODE_ATTRIBUTE_TEXT;
-		} else if (field.number == ANY_DOUBLE && field.wire == LODE_WIRE_FIXED64) {
-			memcpy(&value->fraction, &field.value, sizeof(value->fraction));
-			value->is_fraction = 1;
-			value->type = LODE_ATTRIBUTE_NUMBER;
-		} else if ((field.number == ANY_INT || field.number == ANY_BOOL) && field.wire == LODE_WIRE_VARINT) {
-			value->number = (int64_t)field.value;
-			value->type = field.number == ANY_INT ? LODE_ATTRIBUTE_NUMBER : LODE_ATTRIBUTE_BOOL;
-		} else {
+		if (field.number == ANY_TEXT && field.wire == LODE_WIRE_BYTES)
+			set_text(value, (struct lode_span){ (const char *)field.bytes.next,
+							    lode_cursor_left(&field.bytes) });
+		else if (field.number == ANY_STRING_INDEX && field.wire == LODE_WIRE_VARINT) {
+			code = lode_otlp_string(tables, field.value, &text);
+			set_text(value, text);
+		} else if ((field.number == ANY_DOUBLE && field.wire == LODE_WIRE_FIXED64) ||
+			   ((field.number == ANY_INT || field.number == ANY_BOOL) && field.wire == LODE_WIRE_VARINT))
+			set_number(value, &field);
+		else
 			value->is_known = 0;
-		}
 	}
+	return code;
 }
 
 int lode_otlp_attribute(struct lode_otlp_tables *tables, uint64_t attribute, struct lode_cursor *key,
@@ -151,22 +182,26 @@ int lode_otlp_attribute(struct lode_otlp_tables *tables, uint64_t attribute, str
 {
 	struct lode_protobuf_field field;
 	struct lode_cursor message;
-	struct lode_span text;
+	struct lode_span text = { NULL, 0 };
 	uint64_t string = 0;
-	int code;
+	int code = 0;
 
 	*value = (struct lode_otlp_value){ 0 };
 	if (attribute >= tables->attributes.count)
 		return lode_json_reject(tables->import, "it names an attribute that is not in its dictionary");
 	message = tables->attributes.items[attribute];
-	while (lode_protobuf_next(&message, &field)) {
+	while (code == 0 && lode_protobuf_next(&message, &field)) {
 		if (field.number == ATTRIBUTE_KEY && field.wire == LODE_WIRE_VARINT)
 			string = field.value;
+		else if (field.number == ATTRIBUTE_KEY && field.wire == LODE_WIRE_BYTES) /* version 1.7 */
+			text = (struct lode_span){ (const char *)field.bytes.next, lode_cursor_left(&field.bytes) };
 		else if (field.number == ATTRIBUTE_VALUE && field.wire == LODE_WIRE_BYTES)
-			lode_otlp_value(field.bytes, value);
+			code = lode_otlp_value(tables, field.bytes, value);
 	}
-	code = lode_otlp_string(tables, string, &text);
-	*key = lode_cursor(text.text, text.length);
+	if (code == 0 && !text.text)
+		code = lode_otlp_string(tables, string, &text);
+	if (code == 0)
+		*key = lode_cursor(text.text, text.length);
 	return code;
 }
 
@@ -227,13 +262,18 @@ static int make_module(struct lode_otlp_tables *tables, struct lode_cursor messa
 				    : keep_build_id(tables, *module, &facts.build_id);
 }
 
+static uint64_t no_mapping(const struct lode_otlp_tables *tables)
+{
+	return tables->from_zero ? UINT64_MAX : 0;
+}
+
 /* The module of a mapping. */
 static int find_module(struct lode_otlp_tables *tables, uint64_t mapping, uint32_t *module)
 {
 	int code = 0;
 
 	*module = 0;
-	if (!mapping)
+	if (mapping == no_mapping(tables))
 		return 0;
 	if (mapping >= tables->mappings.count)
 		return lode_json_reject(tables->import,
@@ -282,10 +322,14 @@ static int add_address(struct lode_otlp_tables *tables, uint64_t mapping, uint64
 	uint64_t numbers[MAPPING_OFFSET + 1] = { 0 };
 	char text[24];
 
-	if (mapping) /* in the table: its module was found */
+	if (mapping != no_mapping(tables)) /* in the table: its module was found */
 		lode_protobuf_numbers(tables->mappings.items[mapping], numbers, MAPPING_OFFSET + 1);
-	if (address >= numbers[MAPPING_START] && address < numbers[MAPPING_LIMIT])
+	if (address >= numbers[MAPPING_START] && address < numbers[MAPPING_LIMIT]) {
 		address = address - numbers[MAPPING_START] + numbers[MAPPING_OFFSET];
+		tables->addresses.offsets++;
+	} else {
+		tables->addresses.others += module != 0;
+	}
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
 	return add_frame(tables, module, text, strlen(text));
 }
@@ -307,7 +351,7 @@ static int open_lines(struct lode_otlp_tables *tables, struct lode_cursor messag
 			tables->cut++;
 			break;
 		}
-		if (numbers[LINE_FUNCTION])
+		if (numbers[LINE_FUNCTION] || tables->from_zero)
 			code = add_function(tables, numbers[LINE_FUNCTION], module);
 	}
 	for (size_t i = first, j = tables->frames.count; code == 0 && i + 1 < j; i++) {
@@ -322,7 +366,7 @@ static int open_lines(struct lode_otlp_tables *tables, struct lode_cursor messag
 static int open_location(struct lode_otlp_tables *tables, uint32_t location)
 {
 	struct lode_cursor message = tables->locations.items[location];
-	uint64_t numbers[LOCATION_ADDRESS + 1] = { 0 };
+	uint64_t numbers[LOCATION_ADDRESS + 1] = { [LOCATION_MAPPING] = no_mapping(tables) };
 	size_t head = tables->frames.count;
 	uint32_t module;
 	int code;

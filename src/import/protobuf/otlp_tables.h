@@ -9,6 +9,7 @@
 #define LODE_IMPORT_OTLP_TABLES_H
 
 #include "base/array.h"
+#include "import/import_common.h"
 #include "import/json_profile.h"
 #include "import/protobuf/protobuf.h"
 #include "import/text_span.h"
@@ -39,6 +40,8 @@ struct lode_otlp_tables {
 	uint32_t *chain; /* locations of a stack, leaf first */
 	size_t chain_capacity;
 	uint64_t cut; /* stacks too deep */
+	struct lode_import_addresses addresses;
+	int from_zero; /* number 0 of functions and mappings is an entry, as in version 1.7 */
 };
 
 /* A struct with only `import` set is empty. */
@@ -48,6 +51,8 @@ static inline int lode_otlp_fail_damaged(struct lode_otlp_tables *tables)
 	return lode_json_reject(tables->import, "it is damaged or cut off");
 }
 
+/* Forgets all entries. */
+void lode_otlp_tables_clear(struct lode_otlp_tables *tables);
 /* Adds the entries of a dictionary. All of these return 0, or a negative code with a sentence. */
 int lode_otlp_tables_load(struct lode_otlp_tables *tables, struct lode_cursor dictionary);
 int lode_otlp_tables_reset(struct lode_otlp_tables *tables);
@@ -58,7 +63,7 @@ int lode_otlp_string(struct lode_otlp_tables *tables, uint64_t string, struct lo
 /* Key and value of an attribute. */
 int lode_otlp_attribute(struct lode_otlp_tables *tables, uint64_t attribute, struct lode_cursor *key,
 			struct lode_otlp_value *value);
-/* Reads an AnyValue. */
-void lode_otlp_value(struct lode_cursor message, struct lode_otlp_value *value);
+/* Reads an AnyValue, whose text may be in the dictionary. */
+int lode_otlp_value(struct lode_otlp_tables *tables, struct lode_cursor message, struct lode_otlp_value *value);
 
 #endif

@@ -662,6 +662,8 @@ static int read_stream(struct reader *reader, const struct lode_import_sink *sin
 	    (code = set_attributes(reader)) < 0 || (code = note_period(reader)) < 0 ||
 	    (code = report_notes(reader)) < 0)
 		return code;
+	if (lode_import_note_addresses(&reader->stream, &reader->frames.addresses) < 0)
+		return lode_fail_memory(reader->tables.error);
 	return lode_import_deliver(reader->tables.input, reader->tables.options, sink, &reader->stream, ordinal,
 				   reader->tables.error);
 }

@@ -122,8 +122,12 @@ static int add_address(struct lode_pprof_frames *maker, uint64_t mapping, uint32
 	uint32_t function;
 	char text[24];
 
-	if (range && address >= range->start && address < range->limit)
+	if (range && address >= range->start && address < range->limit) {
 		address = address - range->start + range->offset;
+		maker->addresses.offsets++;
+	} else {
+		maker->addresses.others += module != 0;
+	}
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
 	function = lode_strings_add(&maker->dictionary->frames.strings, text, strlen(text));
 	return function == LODE_NONE ? lode_fail_memory(maker->tables->error) : add_frame(maker, module, function);
@@ -265,6 +269,7 @@ void lode_pprof_frames_forget(struct lode_pprof_frames *maker)
 	forget_entries(&maker->tables->locations);
 	maker->frames.count = maker->ranges.count = maker->steps.count = 0;
 	maker->cut = 0;
+	maker->addresses = (struct lode_import_addresses){ 0 };
 }
 
 void lode_pprof_frames_release(struct lode_pprof_frames *maker)

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/hash_index.h"
+#include "import/import_common.h"
 #include "import/protobuf/pprof_tables.h"
 
 struct lode_pprof_range;
@@ -19,6 +20,7 @@ struct lode_pprof_frames {
 	LODE_ARRAY(struct lode_pprof_step) steps;
 	struct lode_index step_index;
 	uint64_t cut; /* stacks too deep */
+	struct lode_import_addresses addresses;
 };
 
 /*

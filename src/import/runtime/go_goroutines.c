@@ -94,7 +94,7 @@ static uint64_t next_function(struct lode_cursor *cursor)
 
 /* Frames are leaf first, and go no deeper than 128 (or 1000 in old traces): below that they are read again and again. */
 #define DEPTH_LIMIT 1000
-/* A stack of so many frames may have more, which Go left out at the root. */
+/* A stack of this many frames may have more, which Go left out at the root. */
 #define CUT_BY_GO 128
 
 static uint32_t make_stack(struct lode_goroutines *goroutines, const struct lode_go_item *item)

@@ -24,7 +24,7 @@
 
 #include <string.h>
 
-/* Of so many stacks one may have another second address than that of the signal handler. */
+/* One stack in this many may have another second address than that of the signal handler. */
 #define HANDLER_MARGIN 32
 #define HANDLER_FRAMES 2
 /* Longest header and period that are believed, in words and microseconds. */
@@ -273,6 +273,7 @@ static void report_notes(const struct reader *reader)
 static int read_profile(struct reader *reader, const struct lode_import_sink *sink)
 {
 	int code = lode_mapped_frames_init(&reader->mapped, reader->options, &reader->dictionary, reader->error);
+	struct lode_import_addresses addresses = { 0 };
 
 	if (code == 0)
 		code = read_map(reader);
@@ -287,6 +288,9 @@ static int read_profile(struct reader *reader, const struct lode_import_sink *si
 				 reader->ended ? "it has no samples; the program may have used no CPU time"
 					       : "it is cut off before its first stack");
 	report_notes(reader);
+	lode_mapped_frames_count(&reader->mapped, &addresses);
+	if (lode_import_note_addresses(&reader->stream, &addresses) < 0)
+		return lode_fail_memory(reader->error);
 	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 

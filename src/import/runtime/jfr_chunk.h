@@ -84,7 +84,7 @@ struct lode_jfr_class {
 	uint32_t first; /* of its fields */
 	uint32_t count;
 	uint8_t kind;    /* primitive, text or object: see jfr_chunk.c */
-	uint8_t packed;  /* objects are so many packed numbers and nothing else; 0: not so */
+	uint8_t packed;  /* if not 0, objects are exactly this many packed numbers */
 	uint8_t pool;    /* enum lode_jfr_pool */
 	uint8_t is_text; /* objects are one text and nothing else, as symbols are */
 	int32_t use;     /* for the caller, 0 at first */

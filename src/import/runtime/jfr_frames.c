@@ -210,7 +210,7 @@ static uint32_t find_method(struct lode_jfr_frames *frames, struct lode_jfr_chun
 struct frame_list {
 	const struct lode_jfr_class *class_;
 	struct lode_cursor at;
-	unsigned packed; /* so many packed numbers are a frame, and the first is its method; 0: it is not so */
+	unsigned packed; /* if not 0, a frame is this many packed numbers, and the first is its method */
 	struct lode_jfr_value fields[LODE_JFR_SLOTS];
 };
 

@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "base/hash_index.h"
-#include "import/import.h"
+#include "import/import_common.h"
 #include "process/address_spaces.h"
 #include "process/process_images.h"
 
@@ -48,5 +48,11 @@ uint32_t lode_mapped_frames_push(struct lode_mapped_frames *mapped, uint32_t par
 				 uint32_t *depth);
 /* Adds to the notes what has no name, and what was too deep. */
 void lode_mapped_frames_report(const struct lode_mapped_frames *mapped);
+/* Adds how many addresses are offsets in files. */
+static inline void lode_mapped_frames_count(const struct lode_mapped_frames *mapped,
+					    struct lode_import_addresses *addresses)
+{
+	addresses->offsets += mapped->unnamed - mapped->unmapped;
+}
 
 #endif

@@ -498,6 +498,7 @@ static void report_notes(const struct reader *reader)
 
 static int read_folder(struct reader *reader, const struct lode_import_sink *sink)
 {
+	struct lode_import_addresses addresses = { 0 };
 	int code;
 
 	reader->preempt =
@@ -510,6 +511,10 @@ static int read_folder(struct reader *reader, const struct lode_import_sink *sin
 	if (!lode_stream_event_count(&reader->stream))
 		return lode_fail(reader->error, LODE_BAD_INPUT, "%s: has no records of functions", reader->folder);
 	report_notes(reader);
+	for (size_t i = 0; i < reader->session_count; i++)
+		lode_mapped_frames_count(&reader->sessions[i].mapped, &addresses);
+	if (lode_import_note_addresses(&reader->stream, &addresses) < 0)
+		return lode_fail_memory(reader->error);
 	return lode_import_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }
 

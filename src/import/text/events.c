@@ -187,7 +187,7 @@ static int describe_module(struct lode_events_reader *reader)
 
 	if (language == LODE_CODE_LANGUAGES)
 		return lode_import_fail(reader->input, reader->error,
-					"`language` is %s; it must be native, python, javascript or java",
+					"`language` is %s; it must be native, python, javascript, java or php",
 					text_of(reader, LODE_JSONL_LANGUAGE));
 	if (kind == LODE_KINDS)
 		return lode_import_fail(reader->input, reader->error,

@@ -9,7 +9,7 @@
 #define COMPRESSED      0x40
 #define BUFFER_LIMIT    (64u << 20) /* what a buffer may hold; Windows makes none beyond 16 MiB */
 #define UNPACKED_FREE   (32u << 20) /* so much may come out of any file, beyond it ... */
-#define UNPACKED_RATIO  500         /* ... so many times its size */
+#define UNPACKED_RATIO  500         /* ... this multiple of its size */
 #define SECOND          UINT64_C(1000000000)
 #define FREQUENCY_LIMIT UINT64_C(10000000000) /* times a second it fits 64 bits */
 #define FILETIME_1970   116444736000000000u

@@ -28,6 +28,7 @@
 struct member {
 	const char *type;
 	const char *field;
+	const char *later; /* as newer versions call it; NULL: the same */
 };
 
 static const struct member offsets[LODE_HOTSPOT_OFFSETS] = {
@@ -61,6 +62,8 @@ static const struct member offsets[LODE_HOTSPOT_OFFSETS] = {
 	[LODE_HOTSPOT_METHOD_CONST] = { "Method", "_constMethod" },
 	[LODE_HOTSPOT_CONST_CONSTANTS] = { "ConstMethod", "_constants" },
 	[LODE_HOTSPOT_CONST_NAME] = { "ConstMethod", "_name_index" },
+	[LODE_HOTSPOT_CONST_CODE_SIZE] = { "ConstMethod", "_code_size" },
+	[LODE_HOTSPOT_CONST_FLAGS] = { "ConstMethod", "_flags", "_flags._flags" },
 	[LODE_HOTSPOT_CONSTANTS_HOLDER] = { "ConstantPool", "_pool_holder" },
 	[LODE_HOTSPOT_CONSTANTS_SOURCE] = { "ConstantPool", "_source_file_name_index" },
 	[LODE_HOTSPOT_CONSTANTS_LENGTH] = { "ConstantPool", "_length" },
@@ -76,10 +79,9 @@ static const struct member variables[LODE_HOTSPOT_VARIABLES] = {
 };
 
 static const char *const types[LODE_HOTSPOT_SIZES] = {
-	[LODE_HOTSPOT_BLOCK_SIZE] = "HeapBlock",
-	[LODE_HOTSPOT_CODELET_HEADER] = "InterpreterCodelet",
-	[LODE_HOTSPOT_CONSTANTS_SIZE] = "ConstantPool",
-	[LODE_HOTSPOT_PC_SIZE] = "PcDesc",
+	[LODE_HOTSPOT_BLOCK_SIZE] = "HeapBlock",          [LODE_HOTSPOT_CODELET_HEADER] = "InterpreterCodelet",
+	[LODE_HOTSPOT_CONSTANTS_SIZE] = "ConstantPool",   [LODE_HOTSPOT_PC_SIZE] = "PcDesc",
+	[LODE_HOTSPOT_CONST_METHOD_SIZE] = "ConstMethod",
 };
 
 /* ---- data of the file, relocated ---- */
@@ -154,9 +156,16 @@ static int read_table(struct table *table, const struct lode_elf *elf, const cha
 static int find_member(const struct member *members, int count, const char *type, const char *field)
 {
 	for (int i = 0; i < count; i++)
-		if (!strcmp(members[i].type, type) && !strcmp(members[i].field, field))
+		if (!strcmp(members[i].type, type) &&
+		    (!strcmp(members[i].field, field) || (members[i].later && !strcmp(members[i].later, field))))
 			return i;
 	return -1;
+}
+
+/* What only lines are read by may be missing. */
+static int is_for_lines(int offset)
+{
+	return offset == LODE_HOTSPOT_CONST_CODE_SIZE || offset == LODE_HOTSPOT_CONST_FLAGS;
 }
 
 /* Returns whether all fields and variables are there. The last row has no name. */
@@ -179,7 +188,7 @@ static int find_fields(struct lode_hotspot_image *image, const struct lode_elf *
 			image->variables[variable] = row[STRUCT_ADDRESS];
 	}
 	for (int i = 0; i < LODE_HOTSPOT_OFFSETS; i++)
-		missing += !image->rows[i];
+		missing += !image->rows[i] && !is_for_lines(i);
 	for (int i = 0; i < LODE_HOTSPOT_VARIABLES; i++)
 		missing += !image->variables[i];
 	return !missing;
@@ -198,10 +207,11 @@ static int find_sizes(struct lode_hotspot_image *image, const struct lode_elf *e
 			if (strcmp(name, types[k]) != 0)
 				continue;
 			image->sizes[k] = (uint32_t)row[TYPE_SIZE];
-			found += row[TYPE_SIZE] && row[TYPE_SIZE] <= SIZE_LIMIT;
+			found += k != LODE_HOTSPOT_CONST_METHOD_SIZE && row[TYPE_SIZE] &&
+				 row[TYPE_SIZE] <= SIZE_LIMIT;
 		}
 	}
-	return found == LODE_HOTSPOT_SIZES;
+	return found == LODE_HOTSPOT_SIZES - 1;
 }
 
 int lode_hotspot_image_read(struct lode_hotspot_image *image, const struct lode_elf *elf)

@@ -39,7 +39,9 @@ enum lode_hotspot_offset {
 	LODE_HOTSPOT_BLOB_METADATA, /* and the Methods that they name: distances */
 	LODE_HOTSPOT_METHOD_CONST,
 	LODE_HOTSPOT_CONST_CONSTANTS,
-	LODE_HOTSPOT_CONST_NAME, /* 16 bits */
+	LODE_HOTSPOT_CONST_NAME,      /* 16 bits */
+	LODE_HOTSPOT_CONST_CODE_SIZE, /* 16 bits: bytes of bytecodes, which follow the ConstMethod */
+	LODE_HOTSPOT_CONST_FLAGS,     /* 16 bits of them */
 	LODE_HOTSPOT_CONSTANTS_HOLDER,
 	LODE_HOTSPOT_CONSTANTS_SOURCE, /* 16 bits */
 	LODE_HOTSPOT_CONSTANTS_LENGTH, /* 32 bits */
@@ -63,6 +65,7 @@ enum lode_hotspot_size {
 	LODE_HOTSPOT_CODELET_HEADER,
 	LODE_HOTSPOT_CONSTANTS_SIZE, /* the constants follow */
 	LODE_HOTSPOT_PC_SIZE,
+	LODE_HOTSPOT_CONST_METHOD_SIZE,
 	LODE_HOTSPOT_SIZES,
 };
 

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "process/languages/hotspot_process.h"
+#include "process/languages/hotspot_lines.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -55,18 +55,34 @@ static void describe(const struct lode_language_runtime *runtime, struct lode_la
 		found->hotspot = hotspot->code;
 }
 
+static void describe_positions(const struct lode_language_runtime *runtime, struct lode_language_process *found)
+{
+	struct lode_hotspot *hotspot = runtime->data;
+
+	if (hotspot)
+		hotspot->code.sends_bytecodes = found->hotspot.sends_bytecodes = 1;
+}
+
+static uint32_t read_line(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
+			  uint64_t word, uint64_t position)
+{
+	return runtime->data ? lode_hotspot_position_line(runtime->data, memory, word, position) : 0;
+}
+
 static int name(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
 		uint64_t word, struct lode_buffer *path, struct lode_buffer *function,
 		struct lode_language_facts *facts)
 {
 	facts->line = 0;
-	return runtime->data && lode_hotspot_name(runtime->data, memory, word, path, function);
+	return runtime->data &&
+	       lode_hotspot_name(runtime->data, memory, word, runtime->wants_lines, path, function);
 }
 
 static int leave(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
-		 const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word)
+		 const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word,
+		 uint64_t *position)
 {
-	return runtime->data ? lode_hotspot_leave(runtime->data, memory, stack, state, word)
+	return runtime->data ? lode_hotspot_leave(runtime->data, memory, stack, state, word, position)
 			     : LODE_LANGUAGE_NOT_ITS_CODE;
 }
 
@@ -81,6 +97,8 @@ const struct lode_language_kind lode_language_java = {
 	.read = read_binary,
 	.check = check,
 	.describe = describe,
+	.describe_positions = describe_positions,
+	.read_line = read_line,
 	.read_name = name,
 	.leave = leave,
 };

@@ -16,6 +16,7 @@
  *
  *	push %rbp                       or  sub $size, %rsp
  *	sub $size - 8, %rsp                 mov %rbp, size - 8(%rsp)
+ *	(a barrier: since JDK 21 it is always there)
  *	...
  *	add $size - 8, %rsp
  *	pop %rbp
@@ -158,6 +159,43 @@ LODE_HOTSPOT_INLINE int lode_x86_is_popped(const uint8_t *code)
 	       (lode_x86_is_poll(code, at - 4) || lode_x86_is_poll(code, at - 7));
 }
 
+/*
+ * Whether the barrier at the entry begins at `i`: cmpl $number, offset(%r15). Behind it is a jump to code that deals with it, or over
+ * a call that does.
+ */
+LODE_HOTSPOT_INLINE int lode_x86_is_barrier(const uint8_t *code, uint32_t i)
+{
+	return code[i] == 0x41 && code[i + 1] == 0x81 && (code[i + 2] == 0x7f || code[i + 2] == 0xbf);
+}
+
+LODE_HOTSPOT_INLINE int lode_x86_is_behind_barrier(const uint8_t *code, uint32_t i)
+{
+	return (lode_x86_is_barrier(code, i - 8) && code[i - 6] == 0x7f) ||
+	       (lode_x86_is_barrier(code, i - 11) && code[i - 9] == 0xbf);
+}
+
+/* Whether the stack pointer was just moved: sub $number, %rsp. */
+LODE_HOTSPOT_INLINE int lode_x86_is_behind_sub(const uint8_t *code, uint32_t i)
+{
+	return (code[i - 4] == 0x48 && code[i - 3] == 0x83 && code[i - 2] == 0xec) ||
+	       (code[i - 7] == 0x48 && code[i - 6] == 0x81 && code[i - 5] == 0xec);
+}
+
+/* Whether the frame is there, in code that makes it and is not through yet. */
+LODE_HOTSPOT_INLINE int lode_x86_has_frame(const uint8_t *code)
+{
+	const uint32_t at = LODE_X86_AT;
+
+	return lode_x86_is_behind_sub(code, at) || lode_x86_is_barrier(code, at) ||
+	       lode_x86_is_behind_barrier(code, at) ||
+	       /* The jump of code that was changed since it was compiled. */
+	       code[at] == 0x75 ||
+	       /* The frame pointer is about to be saved. */
+	       (code[at] == 0x48 && code[at + 1] == 0x89 && (code[at + 2] == 0x6c || code[at + 2] == 0xac)) ||
+	       /* The call that the jump leads over. */
+	       (code[at] == 0xe8 && code[at - 2] == 0x74 && lode_x86_is_behind_barrier(code, at - 2));
+}
+
 LODE_HOTSPOT_INLINE void lode_x86_compiled_leaf(const struct lode_unwind_state *state,
 						const struct lode_hotspot_walk *walk,
 						struct lode_hotspot_leaf *leaf)
@@ -165,9 +203,7 @@ LODE_HOTSPOT_INLINE void lode_x86_compiled_leaf(const struct lode_unwind_state *
 	const uint8_t *code = walk->code, *here = code + LODE_X86_AT;
 
 	if (state->pc < leaf->complete) {
-		/* The frame pointer is about to be saved, or the code was changed since it was compiled (a barrier). */
-		if ((here[0] == 0x48 && here[1] == 0x89 && (here[2] == 0x6c || here[2] == 0xac)) ||
-		    (here[0] == 0x41 && here[1] == 0x81 && here[2] == 0x7f) || here[0] == 0x75)
+		if (lode_x86_has_frame(code))
 			return;
 		leaf->kind = LODE_HOTSPOT_CALLED;
 		leaf->size = code[LODE_X86_AT - 1] == 0x55 ? 8 : 0;

@@ -7,6 +7,7 @@
  */
 #include "process/languages/hotspot_process.h"
 
+#include "process/languages/hotspot_lines.h"
 #include "process/languages/hotspot_scopes.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@
 struct reading {
 	const struct lode_process_memory *memory;
 	uint32_t pid;
+	int lines; /* whether names of compiled methods get theirs */
 };
 
 static int read_bytes(void *context, uint64_t address, void *bytes, size_t size)
@@ -121,14 +123,17 @@ static void add_names(const struct method *method, struct lode_buffer *path, str
 
 /* ---- words ---- */
 
+/* `line`: 0: without one. */
 static int name_method(const struct lode_hotspot *hotspot, struct reading *reading, uint64_t const_method,
-		       struct lode_buffer *path, struct lode_buffer *function)
+		       uint32_t line, struct lode_buffer *path, struct lode_buffer *function)
 {
 	struct method method;
 
 	if (!read_method(hotspot, reading, const_method, &method))
 		return 0;
 	add_names(&method, path, function);
+	if (line)
+		lode_buffer_print(function, ":%u", line);
 	lode_buffer_add(path, "", 1);
 	lode_buffer_add(function, "", 1);
 	return 1;
@@ -139,18 +144,22 @@ static int name_compiled(const struct lode_hotspot *hotspot, struct reading *rea
 			 const struct lode_hotspot_walk *walk, uint64_t pc, struct lode_buffer *path,
 			 struct lode_buffer *function)
 {
-	uint64_t methods[LODE_HOTSPOT_SCOPES], const_method;
-	uint32_t count = lode_hotspot_scopes(hotspot, reading->memory, walk->at,
-					     lode_hotspot_field(walk, hotspot->code.blob_code_start), pc, methods);
+	struct lode_hotspot_scope scopes[LODE_HOTSPOT_SCOPES];
+	uint64_t start = lode_hotspot_field(walk, hotspot->code.blob_code_start), const_method;
+	uint32_t count = lode_hotspot_scopes(hotspot, reading->memory, walk->at, start, pc, scopes), line;
+	int has_lines = reading->lines && count;
 
-	if (!count) {
-		methods[0] = lode_hotspot_field(walk, hotspot->code.blob_method);
-		count = 1;
-	}
-	for (uint32_t i = 0; i < count; i++)
-		if (!methods[i] || !read_word(reading, methods[i] + hotspot->code.method_const, &const_method) ||
-		    !name_method(hotspot, reading, const_method, path, function))
+	if (!count)
+		scopes[count++].method = lode_hotspot_field(walk, hotspot->code.blob_method);
+	for (uint32_t i = 0; i < count; i++) {
+		if (!scopes[i].method ||
+		    !read_word(reading, scopes[i].method + hotspot->code.method_const, &const_method))
 			return 0;
+		line = has_lines ? lode_hotspot_line(hotspot, reading->memory, const_method, scopes[i].bytecode)
+				 : 0;
+		if (!name_method(hotspot, reading, const_method, line, path, function))
+			return 0;
+	}
 	return 1;
 }
 
@@ -197,13 +206,13 @@ static int name_interpreted(const struct lode_hotspot *hotspot, struct reading *
 
 	return lode_hotspot_method_word(&hotspot->code, method, reading) == word &&
 	       read_word(reading, method + hotspot->code.method_const, &const_method) &&
-	       name_method(hotspot, reading, const_method, path, function);
+	       name_method(hotspot, reading, const_method, 0, path, function);
 }
 
 int lode_hotspot_name(const struct lode_hotspot *hotspot, const struct lode_process_memory *memory, uint64_t word,
-		      struct lode_buffer *path, struct lode_buffer *function)
+		      int lines, struct lode_buffer *path, struct lode_buffer *function)
 {
-	struct reading reading = { memory, hotspot->pid };
+	struct reading reading = { memory, hotspot->pid, lines };
 	int found = lode_hotspot_is_code(&hotspot->code, word & LODE_LANGUAGE_ADDRESS)
 			    ? name_code(hotspot, &reading, word, path, function)
 			    : name_interpreted(hotspot, &reading, word, path, function);

@@ -18,6 +18,8 @@
 #define CODELETS        1024
 #define INTERPRETER_MAX (4u << 20)
 #define ENTRY_BYTES     1024
+/* From this version on no byte of a packed number is 0. */
+#define FIRST_WITHOUT_ZEROS 20
 
 struct reading {
 	struct lode_hotspot *hotspot;
@@ -74,7 +76,7 @@ static enum lode_hotspot_state read_offsets(struct reading *reading, const struc
 	int zeros = 0;
 
 	for (int i = 0; i < LODE_HOTSPOT_OFFSETS; i++) {
-		uint64_t offset = word_at(reading, image->rows[i] + bias);
+		uint64_t offset = image->rows[i] ? word_at(reading, image->rows[i] + bias) : 0;
 
 		if (offset >= OFFSET_LIMIT)
 			return LODE_HOTSPOT_WRONG;
@@ -238,6 +240,7 @@ enum lode_hotspot_state lode_hotspot_read(struct lode_hotspot *hotspot, const st
 
 	memset(hotspot, 0, sizeof(*hotspot));
 	hotspot->pid = pid;
+	hotspot->packed_add = image->version >= FIRST_WITHOUT_ZEROS;
 	state = read_offsets(&reading, image, bias);
 	if (state == LODE_HOTSPOT_READY)
 		state = read_heaps(&reading, image->variables[LODE_HOTSPOT_CODE_HEAPS] + bias);

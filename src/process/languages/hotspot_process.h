@@ -16,6 +16,7 @@ struct lode_hotspot {
 	uint32_t offsets[LODE_HOTSPOT_OFFSETS];
 	uint32_t sizes[LODE_HOTSPOT_SIZES];
 	uint32_t pid;
+	unsigned packed_add; /* what bytes of packed numbers are larger by */
 };
 
 enum lode_hotspot_state {
@@ -30,14 +31,16 @@ enum lode_hotspot_state lode_hotspot_read(struct lode_hotspot *hotspot, const st
 
 /*
  * Appends the path of the source file (`java/util/HashMap.java`) and the name (`HashMap.get`) of the function of a word, each with
- * a NUL behind it, and then those of the functions that it is inlined in. Stubs have the path `libjvm.so`. Returns 1, or 0 when what the word refers to is not there (any
+ * a NUL behind it, and then those of the functions that it is inlined in; compiled ones, with `lines`, with the
+ * lines that they are at (`HashMap.get:564`). Stubs have the path `libjvm.so`. Returns 1, or 0 when what the word refers to is not there (any
  * more), or memory has run out (the buffers know).
  */
 int lode_hotspot_name(const struct lode_hotspot *hotspot, const struct lode_process_memory *memory, uint64_t word,
-		      struct lode_buffer *path, struct lode_buffer *function);
+		      int lines, struct lode_buffer *path, struct lode_buffer *function);
 
 /* As `leave` of a language (language.h). */
 int lode_hotspot_leave(const struct lode_hotspot *hotspot, const struct lode_process_memory *memory,
-		       const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word);
+		       const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word,
+		       uint64_t *position);
 
 #endif

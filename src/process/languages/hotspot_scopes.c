@@ -5,17 +5,17 @@
  * three packed numbers: where that of the caller is (0: it has none), the number of the Method among those that the code
  * refers to, and the bytecode.
  *
- * Numbers are packed into up to five bytes, of six bits each but for the first: one below `low` ends. Since OpenJDK 20 bytes
- * are larger by 1, so that none is 0. Which it is shows in the outermost scope: its Method is the one that was compiled.
+ * Whether the bytes of packed numbers (hotspot_numbers.h) are larger by 1 shows in the outermost scope: its Method is the one that was
+ * compiled.
  */
 #include "process/languages/hotspot_scopes.h"
 
+#include "process/languages/hotspot_numbers.h"
+
 /* Places of one piece of code. */
 #define PLACES (1u << 20)
-/* Bytes of a description that are read, and of a packed number. */
-#define SCOPE_BYTES  10
-#define NUMBER_BYTES 5
-#define NUMBER_END   192
+/* Bytes of a description that are read. */
+#define SCOPE_BYTES (3 * LODE_HOTSPOT_NUMBER_BYTES)
 
 struct scopes {
 	const struct lode_hotspot *hotspot;
@@ -76,23 +76,8 @@ static int64_t find_place(const struct scopes *scopes, uint64_t pc)
 	return place.scope > 0 ? place.scope : -1;
 }
 
-/* A packed number from *at on; `add`: what its bytes are larger by. */
-static uint32_t unpack(const unsigned char *bytes, size_t *at, unsigned add)
-{
-	uint32_t number = 0;
-
-	for (unsigned i = 0; i < NUMBER_BYTES && *at < SCOPE_BYTES; i++) {
-		unsigned byte = bytes[(*at)++];
-
-		number += (byte - add) << 6 * i;
-		if (byte < NUMBER_END)
-			break;
-	}
-	return number;
-}
-
 static uint32_t read_scopes(const struct scopes *scopes, uint32_t description, unsigned add,
-			    uint64_t methods[LODE_HOTSPOT_SCOPES])
+			    struct lode_hotspot_scope found[LODE_HOTSPOT_SCOPES])
 {
 	for (uint32_t count = 0; count < LODE_HOTSPOT_SCOPES;) {
 		unsigned char bytes[SCOPE_BYTES];
@@ -101,34 +86,35 @@ static uint32_t read_scopes(const struct scopes *scopes, uint32_t description, u
 
 		if (!read_bytes(scopes, scopes->descriptions + description, bytes, sizeof(bytes)))
 			return 0;
-		caller = unpack(bytes, &at, add);
-		number = unpack(bytes, &at, add);
+		caller = lode_hotspot_number_at(bytes, sizeof(bytes), &at, add);
+		number = lode_hotspot_number_at(bytes, sizeof(bytes), &at, add);
 		if (!number || number > PLACES ||
-		    !read_bytes(scopes, scopes->metadata + (number - 1) * 8ull, &methods[count], 8))
+		    !read_bytes(scopes, scopes->metadata + (number - 1) * 8ull, &found[count].method, 8))
 			return 0;
-		count++;
+		found[count++].bytecode = (int32_t)lode_hotspot_number_at(bytes, sizeof(bytes), &at, add) - 1;
 		if (!caller)
-			return methods[count - 1] == scopes->method ? count : 0;
+			return found[count - 1].method == scopes->method ? count : 0;
 		description = caller;
 	}
 	return 0;
 }
 
 uint32_t lode_hotspot_scopes(const struct lode_hotspot *hotspot, const struct lode_process_memory *memory,
-			     uint64_t blob, uint64_t start, uint64_t pc, uint64_t methods[LODE_HOTSPOT_SCOPES])
+			     uint64_t blob, uint64_t start, uint64_t pc,
+			     struct lode_hotspot_scope found[LODE_HOTSPOT_SCOPES])
 {
 	struct scopes scopes = { .hotspot = hotspot, .memory = memory, .blob = blob };
 	const uint32_t *offsets = hotspot->offsets;
 	uint32_t count = 0;
-	int64_t found;
+	int64_t place;
 
 	scopes.metadata = at_distance(&scopes, LODE_HOTSPOT_BLOB_METADATA);
 	if (!scopes.metadata ||
 	    !read_bytes(&scopes, blob + offsets[LODE_HOTSPOT_BLOB_SCOPES], &scopes.descriptions, 8) ||
 	    !read_bytes(&scopes, blob + offsets[LODE_HOTSPOT_BLOB_METHOD], &scopes.method, 8))
 		return 0;
-	found = find_place(&scopes, pc - start);
-	for (unsigned add = 0; !count && found > 0 && add < 2; add++)
-		count = read_scopes(&scopes, (uint32_t)found, add, methods);
+	place = find_place(&scopes, pc - start);
+	for (unsigned add = 0; !count && place > 0 && add < 2; add++)
+		count = read_scopes(&scopes, (uint32_t)place, add, found);
 	return count;
 }

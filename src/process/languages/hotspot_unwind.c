@@ -34,13 +34,14 @@ static int read_stack(void *context, uint64_t address, uint64_t *word)
 #include "process/languages/hotspot_step.h"
 
 int lode_hotspot_leave(const struct lode_hotspot *hotspot, const struct lode_process_memory *memory,
-		       const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word)
+		       const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word,
+		       uint64_t *position)
 {
 	const struct lode_hotspot_process *code = &hotspot->code;
 	struct reading reading = { memory, stack, hotspot->pid };
 	struct lode_hotspot_walk walk = { 0 };
-	uint64_t address = lode_unwind_address(state);
-	int result;
+	uint64_t address = lode_unwind_address(state), fp = state->fp, bytecode;
+	int result, is_first = state->is_first;
 
 	if (!lode_hotspot_is_code(code, address))
 		return LODE_LANGUAGE_NOT_ITS_CODE;
@@ -55,5 +56,8 @@ int lode_hotspot_leave(const struct lode_hotspot *hotspot, const struct lode_pro
 		result = (int)lode_hotspot_leave_frame(state, &walk, &reading);
 	}
 	*word = walk.word;
+	if (code->sends_bytecodes && walk.caller && !is_first &&
+	    read_stack(&reading, fp - LODE_HOTSPOT_BYTECODE, &bytecode))
+		*position = lode_language_word(LODE_LANGUAGE_POSITION, 0, bytecode);
 	return result;
 }

@@ -56,9 +56,13 @@ struct lode_hotspot_process {
 	/* In a Method, its ConstMethod; in that, the numbers of its name and signature, and others. */
 	uint32_t method_const;
 	uint32_t const_name;
+	uint32_t sends_bytecodes; /* positions of interpreted frames are asked for */
 };
 
-/* The check of compiled code: which method it is of, and how large it is. */
+/* Below the frame pointer of an interpreted frame: the address of the bytecode that it is at, while it calls. */
+#define LODE_HOTSPOT_BYTECODE 64
+
+/* The check of compiled code: which method it is of, and how large it is. Of eight bits, since that is what is remembered of it. */
 static inline uint64_t lode_hotspot_code_check(uint64_t blob, uint64_t method, uint32_t size)
 {
 	return (blob * 3 + method + size) * 0x9e3779b97f4a7c15ull >> 56;

@@ -28,6 +28,7 @@ struct lode_language_runtime {
 	const struct lode_language_binary *binary;
 	uint64_t bias; /* from addresses in the file to those of the process */
 	uint32_t pid;
+	int wants_lines;
 	void *data; /* the language's own, if it set it when it checked the process; freed with lode_free */
 };
 
@@ -63,7 +64,7 @@ struct lode_language_kind {
 	/* Adds what the kernel must know to send positions (language_words.h). NULL: the language has none. */
 	void (*describe_positions)(const struct lode_language_runtime *runtime,
 				   struct lode_language_process *process);
-	/* The line at the position of a word; 0: not known. */
+	/* The line at the position of a word; 0: not known. Words without one may have their lines in the names. */
 	uint32_t (*read_line)(const struct lode_process_memory *memory,
 			      const struct lode_language_runtime *runtime, uint64_t word, uint64_t position);
 	/*
@@ -75,6 +76,11 @@ struct lode_language_kind {
 			 uint64_t word, struct lode_buffer *path, struct lode_buffer *function,
 			 struct lode_language_facts *facts);
 	/*
+	 * Of languages whose frames say nothing of C frames (LODE_LANGUAGE_NEXT_PLACE): whether the code at an address is what
+	 * runs the language's. NULL: they do.
+	 */
+	int (*runs_code)(const struct lode_language_runtime *runtime, uint64_t address);
+	/*
 	 * Of languages whose functions are in frames of the native stack: the word of the one that the frame with this record has, by what
 	 * `stack` has there; 0: none. NULL: they are not.
 	 */
@@ -82,16 +88,19 @@ struct lode_language_kind {
 			       const struct lode_language_runtime *runtime, uint64_t record,
 			       const struct lode_language_stack *stack);
 	/*
-	 * A step of a walk out of code that the runtime generated, to its caller; `word`: of the function that was left. Returns an
+	 * A step of a walk out of code that the runtime generated, to its caller; `word`: of the function that was left; `position`: behind it,
+	 * where that is asked for; else it stays. Returns an
 	 * enum lode_unwind_result, or LODE_LANGUAGE_NOT_ITS_CODE. NULL: tables lead through all its code.
 	 */
 	int (*leave)(const struct lode_process_memory *memory, const struct lode_language_runtime *runtime,
-		     const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word);
+		     const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word,
+		     uint64_t *position);
 };
 
 extern const struct lode_language_kind lode_language_python;
 extern const struct lode_language_kind lode_language_javascript;
 extern const struct lode_language_kind lode_language_java;
+extern const struct lode_language_kind lode_language_php;
 
 /* By enum lode_language. */
 extern const struct lode_language_kind *const lode_language_kinds[LODE_LANGUAGES];

@@ -9,6 +9,7 @@ const struct lode_language_kind *const lode_language_kinds[LODE_LANGUAGES] = {
 	[LODE_LANGUAGE_PYTHON] = &lode_language_python,
 	[LODE_LANGUAGE_JAVASCRIPT] = &lode_language_javascript,
 	[LODE_LANGUAGE_JAVA] = &lode_language_java,
+	[LODE_LANGUAGE_PHP] = &lode_language_php,
 };
 
 const char *lode_language_text(enum lode_language language)

@@ -56,7 +56,7 @@ static int set_texts(struct lode_language_names *names, struct lode_language_nam
 	name->function = lode_arena_text(&names->arena, function, strlen(function));
 	if (!name->path || !name->function)
 		return LODE_SYSTEM;
-	/* Modules of Node.js itself are no files: node:internal/timers. */
+	/* Modules of Node.js itself are no files, node:internal/timers, nor are extensions of PHP. */
 	slash = lode_starts_with(name->path, "node:") ? NULL : strrchr(name->path, '/');
 	name->module = slash && slash[1] ? slash + 1 : name->path;
 	if (!*name->path)
@@ -92,6 +92,19 @@ int lode_language_names_add(struct lode_language_names *names, struct lode_langu
 		path = next_text(paths, path);
 		function = next_text(functions, function);
 	}
+	return 0;
+}
+
+int lode_language_names_set(struct lode_language_names *names, const struct lode_language_name *known,
+			    const struct lode_language_name *name, const struct lode_buffer *paths,
+			    const struct lode_buffer *functions)
+{
+	struct lode_language_name *item = &names->items[known - names->items], texts = *name;
+
+	if (set_texts(names, &texts, paths->bytes, functions->bytes) < 0)
+		return LODE_SYSTEM;
+	*item = texts;
+	item->inlined = 0;
 	return 0;
 }
 

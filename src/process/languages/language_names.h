@@ -34,6 +34,10 @@ int lode_language_names_add_text(struct lode_language_names *names, struct lode_
 /* The same with the first texts of these lists, and behind it those that it is inlined in. */
 int lode_language_names_add(struct lode_language_names *names, struct lode_language_name *name,
 			    const struct lode_buffer *paths, const struct lode_buffer *functions);
+/* Gives a name of the list, which could not be read before, the first texts of these lists and its line. Returns 0 or LODE_SYSTEM. */
+int lode_language_names_set(struct lode_language_names *names, const struct lode_language_name *known,
+			    const struct lode_language_name *name, const struct lode_buffer *paths,
+			    const struct lode_buffer *functions);
 /*
  * A forked process that is gone had the objects of its parent at the same addresses: adds `name` as another process has it there.
  * Others have their objects elsewhere, because the kernel places their memory at random. Returns 1, 0 when there is none, or

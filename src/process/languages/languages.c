@@ -256,7 +256,7 @@ static int look_at_mapping(void *context, const struct lode_mapping *mapping)
 
 static void note_unsupported(struct lode_languages *languages, const struct file *file, uint32_t pid)
 {
-	struct lode_language_runtime runtime = { NULL, 0, pid, NULL };
+	struct lode_language_runtime runtime = { .pid = pid };
 
 	if (!file || file->binary.is_supported || find_runtime(languages, pid))
 		return;
@@ -289,7 +289,10 @@ int lode_languages_detect(struct lode_languages *languages, const struct lode_pr
 		note_unsupported(languages, search.file, process->pid);
 		return code;
 	}
-	runtime = (struct lode_language_runtime){ &search.file->binary, search.bias, process->pid, NULL };
+	runtime = (struct lode_language_runtime){ .binary = &search.file->binary,
+						  .bias = search.bias,
+						  .pid = process->pid,
+						  .wants_lines = languages->wants_lines };
 	code = is_fit(languages, &runtime);
 	if (code != 1)
 		return code;
@@ -306,13 +309,22 @@ int lode_languages_detect(struct lode_languages *languages, const struct lode_pr
 }
 
 int lode_languages_leave(const struct lode_languages *languages, uint32_t pid,
-			 const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word)
+			 const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word,
+			 uint64_t *position)
 {
 	const struct lode_language_runtime *runtime = find_runtime(languages, pid);
 
 	if (!runtime || !runtime->binary || !runtime->binary->kind->leave)
 		return LODE_LANGUAGE_NOT_ITS_CODE;
-	return runtime->binary->kind->leave(&languages->memory, runtime, stack, state, word);
+	return runtime->binary->kind->leave(&languages->memory, runtime, stack, state, word, position);
+}
+
+int lode_languages_runs_code(const struct lode_languages *languages, uint32_t pid, uint64_t address)
+{
+	const struct lode_language_runtime *runtime = languages ? find_runtime(languages, pid) : NULL;
+
+	return !runtime || !runtime->binary || !runtime->binary->kind->runs_code ||
+	       runtime->binary->kind->runs_code(runtime, address);
 }
 
 /* ---- names ---- */
@@ -323,8 +335,12 @@ const struct lode_language_name *lode_languages_find(const struct lode_languages
 	return lode_language_names_find(&languages->names, pid, word, position);
 }
 
-/* Reads a name and adds it. Returns 1, 0 when it cannot be read, or LODE_SYSTEM. */
-static int read_name(struct lode_languages *languages, struct lode_language_name *name)
+/*
+ * Reads a name and adds it, or sets that of `known`, if it is not NULL. Returns 1, 0 when it cannot be read, or
+ * LODE_SYSTEM.
+ */
+static int read_name(struct lode_languages *languages, struct lode_language_name *name,
+		     const struct lode_language_name *known)
 {
 	const struct lode_language_runtime *runtime = find_runtime(languages, name->pid);
 	struct lode_buffer path = { 0 }, function = { 0 };
@@ -336,9 +352,13 @@ static int read_name(struct lode_languages *languages, struct lode_language_name
 							&facts);
 	name->line = facts.line;
 	name->is_coroutine = (uint32_t)facts.is_coroutine;
-	if (path.failed || function.failed ||
-	    (code && lode_language_names_add(&languages->names, name, &path, &function) < 0))
+	if (path.failed || function.failed)
 		code = LODE_SYSTEM;
+	else if (code && known)
+		code = lode_language_names_set(&languages->names, known, name, &path, &function) < 0 ? LODE_SYSTEM
+												     : 1;
+	else if (code)
+		code = lode_language_names_add(&languages->names, name, &path, &function) < 0 ? LODE_SYSTEM : 1;
 	lode_buffer_release(&path);
 	lode_buffer_release(&function);
 	return code;
@@ -355,20 +375,42 @@ static int has_room(struct lode_languages *languages)
 	return 0;
 }
 
+/* How often a name that could not be read is tried again. */
+#define MAX_TRIES 8
+
+/*
+ * A function that comes back (a closure, the code of a file that is read for each request) often has its old address, and the word says
+ * whether it is the same: so what was gone when its first stack arrived, while the recorder was busy, may be read later.
+ */
+static int learn_again(struct lode_languages *languages, const struct lode_language_name *known)
+{
+	struct lode_language_name name = *known;
+	int code;
+
+	if (*known->path || name.tries >= MAX_TRIES || strcmp(known->function, LODE_LANGUAGE_UNREADABLE) != 0)
+		return 0;
+	languages->names.items[known - languages->names.items].tries++;
+	code = read_name(languages, &name, known);
+	languages->unreadable -= code > 0 && languages->unreadable > 0;
+	return code < 0 ? code : !code;
+}
+
 static int learn_function(struct lode_languages *languages, uint32_t pid, uint64_t word)
 {
 	struct lode_language_name name = { .word = word, .pid = pid };
-	int code = lode_languages_find(languages, pid, word, 0) ? 0 : has_room(languages);
+	const struct lode_language_name *known = lode_languages_find(languages, pid, word, 0);
+	int code = known ? learn_again(languages, known) : has_room(languages);
 
-	if (code <= 0)
+	if (code <= 0 || known)
 		return code;
-	code = read_name(languages, &name);
+	code = read_name(languages, &name, NULL);
 	if (!code)
 		code = lode_language_names_copy(&languages->names, &name);
 	if (code)
 		return code < 0 ? code : 0;
 	languages->unreadable++;
-	return lode_language_names_add_text(&languages->names, &name, "", LODE_LANGUAGE_UNREADABLE);
+	code = lode_language_names_add_text(&languages->names, &name, "", LODE_LANGUAGE_UNREADABLE);
+	return code < 0 ? code : 1;
 }
 
 /* The name with the line, which is read now; without where it cannot be read. */
@@ -403,12 +445,14 @@ static int learn_line(struct lode_languages *languages, uint32_t pid, uint64_t w
 
 int lode_languages_learn(struct lode_languages *languages, uint32_t pid, uint64_t word, uint64_t position)
 {
-	int code = learn_function(languages, pid, word);
+	int later = learn_function(languages, pid, word), code;
 
-	if (code || !position || lode_languages_find(languages, pid, word, position))
-		return code;
+	if (later < 0 || !position || lode_languages_find(languages, pid, word, position))
+		return later;
 	code = has_room(languages);
-	return code <= 0 ? code : learn_line(languages, pid, word, position);
+	if (code > 0)
+		code = learn_line(languages, pid, word, position);
+	return code < 0 ? code : later;
 }
 
 uint64_t lode_languages_frame_word(const struct lode_languages *languages, uint32_t pid, uint64_t record,

@@ -28,7 +28,8 @@ struct lode_language_name {
 	const char *module; /* the file's base name, or the name of the language */
 	const char *function; /* with the line of a position, `step:123`; LODE_LANGUAGE_UNREADABLE: it could not be read */
 	uint32_t is_coroutine;
-	uint32_t inlined; /* in so many others, which follow it: the function that it is inlined in, and so on */
+	uint32_t inlined; /* in this many others, which follow it: the function that it is inlined in, and so on */
+	uint32_t tries;   /* to read it, after the first one failed */
 };
 
 #define LODE_LANGUAGE_UNREADABLE "<unreadable>"
@@ -51,8 +52,14 @@ int lode_languages_detect(struct lode_languages *languages, const struct lode_pr
 int lode_languages_knows(const struct lode_languages *languages, uint32_t pid);
 /* A step of a walk out of code that the runtime of a process generated: as `leave` in language.h. */
 int lode_languages_leave(const struct lode_languages *languages, uint32_t pid,
-			 const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word);
-/* Reads the name of a frame if it is not known. `position`: with its line; 0: none. Returns 0 or LODE_SYSTEM. */
+			 const struct lode_language_stack *stack, struct lode_unwind_state *state, uint64_t *word,
+			 uint64_t *position);
+/* Whether the code at an address may be what runs the language of a process: 0 where that is known, and it is not. */
+int lode_languages_runs_code(const struct lode_languages *languages, uint32_t pid, uint64_t address);
+/*
+ * Reads the name of a frame if it is not known. `position`: with its line; 0: none. Returns 0, 1 when it cannot be read now but may be
+ * later, or LODE_SYSTEM.
+ */
 int lode_languages_learn(struct lode_languages *languages, uint32_t pid, uint64_t word, uint64_t position);
 /* NULL: it was never learnt. */
 const struct lode_language_name *lode_languages_find(const struct lode_languages *languages, uint32_t pid,

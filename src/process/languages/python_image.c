@@ -32,6 +32,7 @@ static const struct lode_python_layout layout_3_11 = {
 	.frame_code = 32,
 	.frame_previous = 48,
 	.frame_mark = 68, /* is_entry */
+	.mark_bits = 0xff,
 	.outermost = 1,
 };
 
@@ -47,7 +48,8 @@ static const struct lode_python_layout layout_3_12 = {
 	.frame_code = 0,
 	.frame_previous = 8,
 	.frame_mark = 70, /* owner */
-	.outermost = 3,   /* the C stack */
+	.mark_bits = 0xff,
+	.outermost = 3, /* the C stack */
 	.is_shim = 1,
 };
 
@@ -148,6 +150,7 @@ static void set_layout(struct lode_python_image *image, const uint64_t *offsets)
 		.frame_code = (uint32_t)offsets[FRAME_CODE],
 		.frame_previous = (uint32_t)offsets[FRAME_PREVIOUS],
 		.frame_mark = (uint32_t)offsets[FRAME_OWNER],
+		.mark_bits = 0xff,
 		.outermost = 3, /* the C stack; in 3.14 the interpreter or the C stack */
 		.is_shim = 1,
 	};

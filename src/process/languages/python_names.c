@@ -85,7 +85,7 @@ int lode_python_code(const struct lode_process_memory *memory, const struct lode
 	/* Else another one took its place. */
 	return lode_python_word_at(code->bytes, code->size, objects->object_type) ==
 		       process->image->code_type + process->bias &&
-	       lode_python_check(code->filename, code->name, code->line) == (word >> LODE_LANGUAGE_CHECK & 0xff);
+	       lode_python_check(code->filename, code->name, code->line) == lode_language_check_of(word);
 }
 
 int lode_python_name(const struct lode_process_memory *memory, const struct lode_python_process *process,

@@ -67,6 +67,7 @@ static uint64_t word_of(const unsigned char *bytes, uint32_t offset)
 	return word;
 }
 
+/* 0: none of its own. */
 static uint64_t function_word(const struct lode_process_memory *memory, const struct lode_python_process *process,
 			      uint64_t code)
 {
@@ -74,9 +75,13 @@ static uint64_t function_word(const struct lode_process_memory *memory, const st
 	unsigned char bytes[LODE_PYTHON_FRAME_BYTES];
 	uint64_t check = 0;
 
-	if (lode_process_memory_read(memory, process->pid, code + layout->code, bytes, sizeof(bytes)))
-		check = lode_python_check(word_of(bytes, layout->code_filename), word_of(bytes, layout->code_name),
-					  (uint32_t)word_of(bytes, layout->code_line));
+	if (lode_process_memory_read(memory, process->pid, code + layout->code, bytes, sizeof(bytes))) {
+		uint64_t filename = word_of(bytes, layout->code_filename), name = word_of(bytes, layout->code_name);
+
+		if (lode_python_is_init_check(filename, name))
+			return 0;
+		check = lode_python_check(filename, name, (uint32_t)word_of(bytes, layout->code_line));
+	}
 	return lode_language_word(LODE_LANGUAGE_PYTHON, check, code);
 }
 
@@ -84,6 +89,7 @@ struct chain {
 	uint64_t *words;
 	uint32_t count;
 	uint32_t limit;
+	uint32_t frames; /* that were looked at: some are not added, and a process may chain them in a circle */
 };
 
 /* Adds a frame that was read: its function and, where asked for, the instruction that it is at. */
@@ -91,8 +97,11 @@ static void add_frame(const struct lode_process_memory *memory, const struct lod
 		      struct chain *chain, const unsigned char *bytes)
 {
 	const struct lode_python_layout *layout = &process->image->layout;
+	uint64_t word = function_word(memory, process, word_of(bytes, layout->frame_code) & ~7ull);
 
-	chain->words[chain->count++] = function_word(memory, process, word_of(bytes, layout->frame_code) & ~7ull);
+	if (!word)
+		return;
+	chain->words[chain->count++] = word;
 	if (layout->frame_position && chain->count < chain->limit)
 		chain->words[chain->count++] =
 			lode_language_word(LODE_LANGUAGE_POSITION, 0, word_of(bytes, layout->frame_position));
@@ -105,7 +114,7 @@ static uint64_t add_frames(const struct lode_process_memory *memory, const struc
 	const struct lode_python_layout *layout = &process->image->layout;
 	unsigned char bytes[LODE_PYTHON_FRAME_BYTES];
 
-	while (*frame && chain->count < chain->limit &&
+	while (*frame && chain->count < chain->limit && chain->frames++ < chain->limit &&
 	       lode_process_memory_read(memory, process->pid, *frame, bytes, sizeof(bytes))) {
 		uint64_t own = *frame;
 		int is_outermost = bytes[layout->frame_mark % LODE_PYTHON_FRAME_BYTES] >= layout->outermost;
@@ -124,7 +133,7 @@ uint32_t lode_python_chain(const struct lode_process_memory *memory, const struc
 {
 	const struct lode_python_layout *layout = &process->image->layout;
 	uint64_t at = read_word(memory, process, state + layout->thread_frame);
-	struct chain chain = { words, 0, limit };
+	struct chain chain = { words, 0, limit, 0 };
 
 	for (int i = 0; i < C_FRAMES && at; i++) {
 		uint64_t place = at;

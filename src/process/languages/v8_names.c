@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory is read so often at most for a name, and so many characters of a script for its line. */
+/* Reads of memory for a name, and characters of a script for its line, at most. */
 #define READINGS         1500
 #define PATH_CHARACTERS  1024
 #define NAME_CHARACTERS  256
@@ -149,7 +149,7 @@ int lode_v8_name(const struct lode_process_memory *memory, const struct lode_v8_
 		 script = lode_v8_field(&reader, shared, (int32_t)layout->shared_script);
 
 	if (lode_v8_type(&reader, lode_v8_moved(&reader, shared)) != (int32_t)layout->shared_type ||
-	    lode_v8_check(scope, script) != (word >> LODE_LANGUAGE_CHECK & 0xff))
+	    lode_v8_check(scope, script) != lode_language_check_of(word))
 		return 0;
 	scope = lode_v8_moved(&reader, scope);
 	script = lode_v8_moved(&reader, script);

@@ -65,14 +65,14 @@ static __always_inline void remember_address(const struct scratch *scratch, uint
 
 	cached->key = key;
 	cached->word = (mixed >> 32 & 0xffff) << HOTSPOT_HASH_SHIFT |
-		       (word >> LODE_LANGUAGE_CHECK & 0xff) << HOTSPOT_CHECK_SHIFT | size << HOTSPOT_SIZE_SHIFT |
+		       lode_language_check_of(word) << HOTSPOT_CHECK_SHIFT | size << HOTSPOT_SIZE_SHIFT |
 		       scratch->hotspot.epoch;
 }
 
 /* The word of an address with what is remembered of it. */
 static __always_inline uint64_t remembered_word(uint64_t address, uint64_t packed)
 {
-	return lode_language_word(LODE_LANGUAGE_JAVA, packed >> HOTSPOT_CHECK_SHIFT, address);
+	return lode_language_word(LODE_LANGUAGE_JAVA, packed >> HOTSPOT_CHECK_SHIFT & 0xff, address);
 }
 
 static __always_inline uint64_t remembered_method_word(const struct lode_hotspot_process *process, uint64_t method,
@@ -251,12 +251,31 @@ static __always_inline int hotspot_leave(struct scratch *scratch, const struct l
 	return lode_hotspot_leave_blob(scratch, pc);
 }
 
+/* Adds the position of the interpreted frame that was left, whose frame pointer was `fp`, behind its word. */
+static __always_inline void add_bytecode(struct scratch *scratch, uint64_t fp, bool has_registers)
+{
+	uint64_t bytecode = 0;
+
+	if (has_registers) {
+		struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+		bytecode = REGS_HOTSPOT_CODE(regs);
+		/* Up to Linux 6.1 no instruction may read now from registers, now from the stack. */
+		asm volatile("" : "+r"(bytecode));
+	} else if (!fetch_word(scratch, fp - LODE_HOTSPOT_BYTECODE, &bytecode)) {
+		return;
+	}
+	if (KEEPS_WALKS && !has_registers)
+		lode_note_word(scratch, fp - LODE_HOTSPOT_BYTECODE, bytecode);
+	add_address(scratch, lode_language_word(LODE_LANGUAGE_POSITION, 0, bytecode));
+}
+
 /* A step out of code that HotSpot generated; WALKED_TO_STEP where there is none. Else returns as lode_walk_step does. */
 __noinline int lode_hotspot_walk_step(struct scratch *scratch)
 {
 	const struct lode_hotspot_process *process;
 	uint64_t address, fp, pc;
-	bool is_first;
+	bool is_first, has_registers;
 	int result;
 
 	if (!scratch || !scratch->space.language)
@@ -271,7 +290,8 @@ __noinline int lode_hotspot_walk_step(struct scratch *scratch)
 	if (!(scratch->stack.languages & LODE_STACK_HAS_WORDS))
 		scratch->hotspot.epoch = bpf_ktime_get_ns() >> HOTSPOT_EPOCH_SHIFT & HOTSPOT_EPOCH;
 	mark_words(scratch);
-	load_registers(&scratch->hotspot, scratch->state.is_first);
+	has_registers = scratch->state.is_first;
+	load_registers(&scratch->hotspot, has_registers);
 	scratch->hotspot.record = scratch->hotspot.caller = 0;
 	scratch->hotspot.word = lode_language_word(LODE_LANGUAGE_JAVA, 0, scratch->state.pc);
 	result = hotspot_leave(scratch, process, address);
@@ -279,6 +299,8 @@ __noinline int lode_hotspot_walk_step(struct scratch *scratch)
 		note_step(scratch, fp, pc, is_first);
 	if (scratch->hotspot.word)
 		replace_address(scratch, scratch->hotspot.word);
+	if (process->sends_bytecodes && scratch->hotspot.caller)
+		add_bytecode(scratch, fp, has_registers);
 	if (result != LODE_UNWIND_CALLER) {
 		scratch->stack.end = result == LODE_UNWIND_ROOT ? LODE_STACK_WHOLE : LODE_STACK_BROKEN;
 		return WALKED_TO_ROOT;

@@ -154,7 +154,8 @@ struct sched_entity {
 struct sched_info {
 	unsigned long pcount; /* how often it got a processor */
 	unsigned long long run_delay;
-	unsigned long long last_arrival; /* when it got one last, by the scheduler's clock */
+	unsigned long long last_arrival; /* when it got one last, by the scheduler's clock, */
+	unsigned long long last_queued;  /* and since when it is in a run queue; 0: it is not */
 };
 
 #if defined(__TARGET_ARCH_arm64)
@@ -274,7 +275,8 @@ struct pt_regs {
  * What the programs ask of registers. REGS_LINK: where a return address may be that is not in
  * memory; on x86-64 that is so in vfork() only. REGS_CALL: the system call in progress, below 0: none.
  * REGS_COMPAT: whether the thread runs 32-bit code, which has other registers, frames and numbers of calls.
- * REGS_HOTSPOT_…: what HotSpot has in registers where a call begins (hotspot_step.h), which versions do in different ones.
+ * REGS_HOTSPOT_…: what HotSpot has in registers where a call begins (hotspot_step.h), which versions do in different ones;
+ * REGS_HOTSPOT_CODE: where its interpreter has the address of the bytecode that it is at.
  */
 #if defined(__TARGET_ARCH_arm64)
 #define REGS_PC(regs)              ((regs)->pc)
@@ -286,6 +288,7 @@ struct pt_regs {
 #define REGS_HOTSPOT_RETURN(regs)  0
 #define REGS_HOTSPOT_SENDER(regs)  ((regs)->regs[13])
 #define REGS_HOTSPOT_SENDER2(regs) ((regs)->regs[19])
+#define REGS_HOTSPOT_CODE(regs)    ((regs)->regs[22])
 #define REGS_CALL(regs)            ((regs)->syscallno)
 #define REGS_ARGUMENT(regs)        ((regs)->orig_x0)
 #define REGS_SECOND(regs)          ((regs)->regs[1])
@@ -315,6 +318,7 @@ struct pt_regs {
 #define REGS_HOTSPOT_RETURN(regs)  ((regs)->ax)
 #define REGS_HOTSPOT_SENDER(regs)  ((regs)->r13)
 #define REGS_HOTSPOT_SENDER2(regs) 0
+#define REGS_HOTSPOT_CODE(regs)    ((regs)->r13)
 #define REGS_CALL(regs)            ((int32_t)(regs)->orig_ax)
 #define REGS_ARGUMENT(regs)        ((regs)->di)
 #define REGS_SECOND(regs)          ((regs)->si)

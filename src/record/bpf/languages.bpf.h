@@ -13,20 +13,27 @@ struct {
 } language_processes SEC(".maps");
 
 /*
- * What is known of the process if it runs this language, or NULL. All functions of a language begin with it, so that the verifier looks
- * no further where the language was not chosen.
+ * What is known of the process if it runs one of these languages, as bits, or NULL. All functions of a language begin with it, so that
+ * the verifier looks no further where none of them was chosen.
  */
-static __always_inline const struct lode_language_process *process_running(const struct scratch *scratch,
-									   enum lode_language language)
+static __always_inline const struct lode_language_process *process_running_any(const struct scratch *scratch,
+									       uint32_t wanted)
 {
 	const struct lode_language_process *process;
 	uint32_t place;
 
-	if (!(languages & 1u << language))
+	if (!(languages & wanted))
 		return 0;
 	place = scratch->space.language;
 	process = place ? bpf_map_lookup_elem(&language_processes, &place) : 0;
-	return process && process->language == language ? process : 0;
+	return process && wanted >> (process->language & 31) & 1 ? process : 0;
+}
+
+/* The same for one language. */
+static __always_inline const struct lode_language_process *process_running(const struct scratch *scratch,
+									   enum lode_language language)
+{
+	return process_running_any(scratch, 1u << language);
 }
 
 static __always_inline uint64_t read_word_at(uint64_t address)

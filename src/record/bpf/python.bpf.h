@@ -1,5 +1,5 @@
 /*
- * Frames of CPython, in the kernel. A part of unwind.bpf.h.
+ * Frames of CPython and PHP, in the kernel. A part of unwind.bpf.h.
  *
  * The code objects of a thread's Python frames are collected first: the chain, a group for each C frame of
  * _PyEval_EvalFrameDefault, from the innermost frame that this runs to the outermost, which is marked. Behind each group is its
@@ -19,6 +19,11 @@
  * The thread's state is found by its number, in the lists that begin at _PyRuntime. Thread-local storage would
  * not do: since 3.13 a thread that gives up the global lock, as all do that wait, clears its own. The state is
  * remembered for each thread, and checked by that number whenever it is used.
+ *
+ * PHP keeps its frames (zend_execute_data) in the same way, on a stack of its own, and marks the outermost one that a C frame of
+ * execute_ex runs. Its only thread has one chain, which begins at executor_globals. Nothing says where a C frame is, so the groups
+ * belong to the C frames in their order. Functions that are written in C have a frame, too, but no C frame of execute_ex: where
+ * one is marked as outermost, because C code called it, the group goes on.
  */
 #ifndef LODE_RECORD_BPF_PYTHON_BPF_H
 #define LODE_RECORD_BPF_PYTHON_BPF_H
@@ -62,7 +67,7 @@ enum python_search {
 
 static __always_inline const struct lode_language_process *python_process(const struct scratch *scratch)
 {
-	return process_running(scratch, LODE_LANGUAGE_PYTHON);
+	return process_running_any(scratch, 1u << LODE_LANGUAGE_PYTHON | 1u << LODE_LANGUAGE_PHP);
 }
 
 static __always_inline bool has_python(const struct scratch *scratch)
@@ -70,7 +75,7 @@ static __always_inline bool has_python(const struct scratch *scratch)
 	return python_process(scratch) != 0;
 }
 
-/* Whether the code at an address is what runs Python code. */
+/* Whether the code at an address is what runs the language's code. */
 static __always_inline bool is_at_python(const struct scratch *scratch, uint64_t address)
 {
 	const struct lode_language_process *process = python_process(scratch);
@@ -170,8 +175,13 @@ static __always_inline struct python_thread *find_python_thread(struct scratch *
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	uint64_t key = (uint64_t)task->tgid << 32 | (uint32_t)task->pid;
-	struct python_thread *known = bpf_map_lookup_elem(&python_threads, &key), found = { 0 };
+	struct python_thread *known, found = { 0 };
 
+	if (process->layout.is_ordered) {
+		scratch->python.frame = read_word_at(process->interpreters);
+		return 0;
+	}
+	known = bpf_map_lookup_elem(&python_threads, &key);
 	scratch->python.frame = known ? frames_of(&process->layout, known->state, known->number) : 0;
 	if (scratch->python.frame)
 		return known;
@@ -273,7 +283,8 @@ static __always_inline void add_to_chain(struct scratch *scratch, struct python_
  */
 __noinline int lode_python_some(struct scratch *scratch)
 {
-	uint64_t frame, start, places, at, code, position, previous, mark, outermost, end = 0;
+	uint64_t frame, start, places, at, code, position, previous, mark, mark_bits, outermost, end = 0;
+	enum lode_language language;
 	const struct lode_language_process *process;
 	struct python_chain chain;
 	const uint8_t *bytes;
@@ -288,7 +299,9 @@ __noinline int lode_python_some(struct scratch *scratch)
 	position = bounded(process->layout.frame_position);
 	previous = bounded(process->layout.frame_previous);
 	mark = bounded(process->layout.frame_mark);
+	mark_bits = process->layout.mark_bits;
 	outermost = process->layout.outermost;
+	language = process->language;
 	start = scratch->python.block_start;
 	places = scratch->python.block_places;
 	frame = scratch->python.frame;
@@ -301,13 +314,13 @@ __noinline int lode_python_some(struct scratch *scratch)
 		if (at > PYTHON_BLOCK_BYTES)
 			break;
 		bytes = scratch->python.block + at;
-		if (bytes[mark] >= outermost) {
+		if ((bytes[mark] & mark_bits) >= outermost) {
 			if (process->layout.is_shim)
 				break;
 			end = frame;
 		}
 		/* The lowest bits of the address may be tags. */
-		add_to_chain(scratch, &chain, LODE_LANGUAGE_PYTHON, *(const uint64_t *)(bytes + code) & ~7ull);
+		add_to_chain(scratch, &chain, language, *(const uint64_t *)(bytes + code) & ~7ull);
 		if (position)
 			add_to_chain(scratch, &chain, LODE_LANGUAGE_POSITION,
 				     *(const uint64_t *)(bytes + position));
@@ -341,6 +354,8 @@ __noinline int lode_python_end_group(struct scratch *scratch)
 	place = process->layout.has_chain ? scratch->python.at : scratch->python.end;
 	if (!place)
 		return 0;
+	if (process->layout.is_ordered)
+		place = LODE_LANGUAGE_NEXT_PLACE;
 	add_to_chain(scratch, &scratch->python.so_far, LODE_LANGUAGE_PLACE, place);
 	if (process->layout.has_chain) {
 		scratch->python.at = c_stack_word(scratch, place + process->layout.chain_previous);
@@ -404,17 +419,48 @@ static __always_inline uint64_t code_word(const struct scratch *scratch, uint32_
 	return *(const uint64_t *)(scratch->python.code + bounded(offset));
 }
 
-/* The word of the function with a code object. */
-static __always_inline uint64_t function_word(struct scratch *scratch, const struct lode_python_layout *layout,
-					      uint64_t code)
+/*
+ * The word of the function with a code object; 0: a frame without a function of its own, of PHP where it stands for another one,
+ * of Python around __init__. Notes whether no C frame runs it. By itself, so that the verifier looks at it
+ * once.
+ */
+__noinline uint64_t lode_function_word(struct scratch *scratch, uint64_t code)
 {
-	uint64_t check = 0;
+	const struct lode_language_process *process;
+	const struct lode_python_layout *layout;
+	uint64_t check = 0, filename, name;
+	uint32_t first;
 
-	if (!bpf_probe_read_user(scratch->python.code, LODE_PYTHON_FRAME_BYTES, (void *)(code + layout->code)))
-		check = lode_python_check(code_word(scratch, layout->code_filename),
-					  code_word(scratch, layout->code_name),
-					  (uint32_t)code_word(scratch, layout->code_line));
-	return lode_language_word(LODE_LANGUAGE_PYTHON, check, code);
+	if (!scratch)
+		return 0;
+	process = python_process(scratch);
+	if (!process)
+		return 0;
+	layout = &process->layout;
+	scratch->python.runs_in_c = layout->is_ordered && !code;
+	if (scratch->python.runs_in_c)
+		return 0;
+	if (!bpf_probe_read_user(scratch->python.code, LODE_PYTHON_FRAME_BYTES, (void *)(code + layout->code))) {
+		filename = code_word(scratch, layout->code_filename);
+		name = code_word(scratch, layout->code_name);
+		if (!layout->is_ordered && lode_python_is_init_check(filename, name))
+			return 0;
+		check = lode_python_check(filename, name, (uint32_t)code_word(scratch, layout->code_line));
+	}
+	if (layout->is_ordered) {
+		first = code_word(scratch, layout->code_line);
+		scratch->python.runs_in_c = (first & 0xff) == LODE_PHP_INTERNAL;
+		check = lode_php_check(first, code_word(scratch, layout->code_filename),
+				       code_word(scratch, layout->code_name),
+				       scratch->python.runs_in_c ? 0 : read_word_at(code + layout->code_file));
+	}
+	return lode_language_word(process->language, check, code);
+}
+
+/* Whether the word there is the position of the frame before it. */
+static __always_inline bool has_position(const struct python_walk *walk, uint64_t at)
+{
+	return walk->chain[at & LODE_RECORD_FRAMES] >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_POSITION;
 }
 
 /* Adds some functions of the chain to the stack. Returns whether there may be more in the group; scratch->python.end: its place. */
@@ -435,12 +481,18 @@ __noinline int lode_python_name_some(struct scratch *scratch)
 		if (at >= walk->so_far.count || scratch->stack.count >= LODE_RECORD_FRAMES - 1)
 			return 0;
 		walk->next = at + 1;
+		if (word >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_PLACE && walk->runs_in_c)
+			continue;
 		if (word >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_PLACE) {
 			walk->end = word & LODE_LANGUAGE_ADDRESS;
 			return 0;
 		}
-		if (word >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_PYTHON)
-			word = function_word(scratch, &process->layout, word & LODE_LANGUAGE_ADDRESS);
+		if (word >> LODE_LANGUAGE_SHIFT == process->language)
+			word = lode_function_word(scratch, word & LODE_LANGUAGE_ADDRESS);
+		if (!word) {
+			walk->next += has_position(walk, at + 1);
+			continue;
+		}
 		note_name(scratch, word); /* of a position the line is read, as long as the code is there */
 		add_address(scratch, word);
 	}
@@ -453,6 +505,7 @@ __noinline uint64_t lode_python_add_group(struct scratch *scratch)
 	if (!scratch)
 		return 0;
 	scratch->python.end = 0;
+	scratch->python.runs_in_c = 0;
 	for (uint32_t i = 0; i < PYTHON_NAMED_ROUNDS; i++)
 		if (!lode_python_name_some(scratch))
 			break;
@@ -496,7 +549,7 @@ static __always_inline void add_frames(struct scratch *scratch, uint64_t start, 
 		uint32_t next = scratch->python.next;
 		uint64_t place = lode_python_add_group(scratch);
 
-		if (place - start < end - start)
+		if (place == LODE_LANGUAGE_NEXT_PLACE || place - start < end - start)
 			break;
 		scratch->hash = hash;
 		scratch->sum = sum;
@@ -508,11 +561,19 @@ static __always_inline void add_frames(struct scratch *scratch, uint64_t start, 
 	}
 }
 
-/* The walk left a C frame that runs Python code: adds what it runs, and then its caller. */
+/*
+ * The walk left a C frame that runs Python or PHP code: adds what it runs, and then its caller. Walks of PHP functions are not kept: the code of
+ * a file or an eval takes the place of another's at once, often within a tick.
+ */
 __noinline int lode_python_add(struct scratch *scratch)
 {
+	const struct lode_language_process *process;
+
 	if (!scratch)
 		return 0;
+	process = python_process(scratch);
+	if (process && process->layout.is_ordered)
+		lose_trail(scratch);
 	if (scratch->python.search == PYTHON_FOUND) {
 		mark_words(scratch);
 		add_frames(scratch, scratch->python.start, scratch->state.sp);

@@ -29,8 +29,8 @@ struct recent_walk {
 	uint32_t span;  /* bytes of the stack */
 	uint32_t word_count;
 	uint32_t has_words; /* of languages */
-	uint32_t unused;
-	uint64_t kept; /* when */
+	uint32_t pid;       /* as in a trail */
+	uint64_t kept;      /* when */
 	/* The chain of Python functions (python.bpf.h). */
 	uint64_t chain_hash;
 	uint64_t chain_sum;
@@ -67,6 +67,7 @@ static __always_inline void begin_trail(struct scratch *scratch)
 	scratch->trail.fp = scratch->state.fp;
 	scratch->trail.link = HAS_LINK ? scratch->state.link : 0;
 	scratch->trail.word_count = 0;
+	scratch->trail.pid = scratch->space.language ? (uint32_t)bpf_get_current_task_btf()->tgid : 0;
 	scratch->trail.frame_at = NOT_IN_MEMORY;
 }
 
@@ -111,7 +112,8 @@ __noinline int lode_note_frame_pointer(struct scratch *scratch, uint64_t fp)
 /* The place for walks that begin like the one in the scratch, or NULL. */
 static __always_inline struct recent_walk *recent_place(const struct scratch *scratch, uint32_t kind)
 {
-	uint64_t key = scratch->trail.pc ^ scratch->trail.start << 16 ^ (uint64_t)scratch->space.id << 40;
+	uint64_t key = scratch->trail.pc ^ scratch->trail.start << 16 ^
+		       (uint64_t)(scratch->space.id ^ scratch->trail.pid) << 40;
 	uint32_t place = key * MULTIPLIER >> (64 - LODE_RECENT_WALKS_BITS);
 
 	if (kind == LODE_COPY_CALL)
@@ -124,7 +126,7 @@ static __always_inline bool begins_alike(const struct recent_walk *walk, const s
 	const struct trail *trail = &scratch->trail;
 
 	return ((walk->pc ^ trail->pc) | (walk->sp ^ trail->start) | (walk->fp ^ trail->fp) |
-		(walk->link ^ trail->link) | (walk->space ^ scratch->space.id)) == 0;
+		(walk->link ^ trail->link) | (walk->space ^ scratch->space.id) | (walk->pid ^ trail->pid)) == 0;
 }
 
 /* Words that are compared at a time: the verifier follows each of them. */
@@ -240,6 +242,14 @@ static __always_inline uint64_t compared_address(uint64_t word)
 	return word >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_JAVA ? word & LODE_LANGUAGE_ADDRESS : word;
 }
 
+/* Whether a word is that of a function with a frame outside the C stack: its chain is compared (python.bpf.h). */
+static __always_inline bool is_in_chain(uint64_t word)
+{
+	uint64_t language = word >> LODE_LANGUAGE_SHIFT;
+
+	return language == LODE_LANGUAGE_PYTHON || language == LODE_LANGUAGE_PHP;
+}
+
 /* Addresses that are copied at a time. */
 #define COPIED 16
 
@@ -252,7 +262,7 @@ __noinline int lode_copy_frames(const struct scratch *scratch, struct recent_wal
 		uint64_t address = scratch->stack.addresses[i & LODE_RECORD_FRAMES];
 		uint32_t at = *(volatile uint32_t *)&walk->count;
 
-		if (address >> LODE_LANGUAGE_SHIFT == LODE_LANGUAGE_PYTHON)
+		if (is_in_chain(address))
 			continue;
 		walk->returns[at & (RECENT_FRAMES - 1)] = compared_address(address);
 		walk->return_at[at & (RECENT_FRAMES - 1)] = scratch->trail.return_at[i & LODE_RECORD_FRAMES];
@@ -301,6 +311,7 @@ __noinline int lode_keep_walk(struct scratch *scratch, struct recent_walk *walk)
 		walk->fp = scratch->trail.fp;
 		walk->link = scratch->trail.link;
 		walk->space = scratch->space.id;
+		walk->pid = scratch->trail.pid;
 	} else if (scratch->stack.end == LODE_STACK_WHOLE && scratch->trail.word_count <= RECENT_WORDS) {
 		copy_walk(walk, scratch);
 	}

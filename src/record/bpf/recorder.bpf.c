@@ -44,6 +44,7 @@
 #include "record/bpf/process_events.bpf.h"
 #include "record/bpf/requests.bpf.h"
 #include "record/bpf/samples.bpf.h"
+#include "record/bpf/slot_begin.bpf.h"
 #include "record/bpf/spans.bpf.h"
 #include "record/bpf/sweep.bpf.h"
 #include "record/bpf/thinning.bpf.h"
@@ -118,6 +119,24 @@ static __always_inline bool switch_in(struct lode_record_thread *thread, struct 
 	return written;
 }
 
+/*
+ * Who leaves a CPU is who got it last. Otherwise the kernel did not show the switch between, as some kernels
+ * of virtual machines do, and a wait that began or ended with it is missing. Between slots nothing is seen anyway.
+ */
+static __always_inline void watch_order(const struct task_struct *previous, const struct task_struct *next,
+					bool wanted)
+{
+	struct lode_record_counts *own = own_counts();
+
+	if (!own)
+		return;
+	if (own->runs_now && own->runs_now != (uint64_t)previous->pid + 1 && own->seen_in_slot == slot.began &&
+	    (wanted || find_thread((uint32_t)own->runs_now - 1)))
+		own->unseen++;
+	own->runs_now = (uint64_t)next->pid + 1;
+	own->seen_in_slot = slot.began;
+}
+
 SEC("tp_btf/sched_switch")
 int lode_switch(uint64_t *context)
 {
@@ -135,8 +154,9 @@ int lode_switch(uint64_t *context)
 	thread = next->pid ? find_thread(next->pid) : 0;
 	wanted = !dies && is_wanted(previous);
 	begin_run(&run);
-	if (with_sweeps)
+	if (thin)
 		watch_clocks(&run, previous, next);
+	watch_order(previous, next, wanted);
 	if (dies)
 		forget_thread(previous->pid);
 	/* Most switches of a machine have nothing to do with the few processes that may be requested. */
@@ -198,7 +218,7 @@ int lode_waking(uint64_t *context)
 	if (thread && !still_waits(thread, task))
 		thread->state = LODE_THREAD_RUNNING;
 	state = thread ? *(volatile uint16_t *)&thread->state : LODE_THREAD_WOKEN;
-	if (state != LODE_THREAD_WOKEN && state != LODE_THREAD_PREEMPTED) {
+	if (state == LODE_THREAD_RUNNING || state == LODE_THREAD_BLOCKED) {
 		now = bpf_ktime_get_ns();
 		took = note_waking(context, task, thread, state, now);
 	}

@@ -19,6 +19,19 @@
 /* Of the kernel's: more it does not give by itself (perf_event_max_stack). */
 #define LODE_RECORD_KERNEL_FRAMES 127
 
+/* Words of languages that were seen lately (names_seen): what is noted of a word of a process, and at which place. */
+#define LODE_RECORD_NAMES_BITS 12
+
+static inline uint64_t lode_record_name_key(uint64_t word, uint32_t pid)
+{
+	return word + pid * 0x9e3779b97f4a7c15ull;
+}
+
+static inline uint64_t lode_record_name_place(uint64_t key)
+{
+	return key * 0x9e3779b97f4a7c15ull >> (64 - LODE_RECORD_NAMES_BITS);
+}
+
 /* How a user's stack ends, at its root. */
 enum lode_stack_end {
 	LODE_STACK_UNKNOWN,  /* by frame pointers: whether callers are missing is unknown */
@@ -51,6 +64,8 @@ enum lode_record_type {
 
 /* Numbers of system calls of 32-bit code, which are others, have this bit. */
 #define LODE_RECORD_COMPAT_CALL (1u << 30)
+/* A call that is none: the stack of a launch into a GPU (record/gpu/gpu_recording.h). */
+#define LODE_RECORD_LAUNCH_CALL (1u << 29)
 
 enum lode_record_flag {
 	LODE_RECORD_WOKEN =
@@ -275,6 +290,7 @@ struct lode_record_counts {
 	uint64_t lost_contexts; /* contexts without room: the events have none */
 	uint64_t lost_threads;  /* switch-outs of threads that got no memory for their state */
 	uint64_t short_waits;   /* waits and preemptions shorter than requested */
+	uint64_t unseen;        /* switches of recorded threads that the kernel did not show */
 	uint64_t asked_stacks;  /* kernel stacks of waits and wakings that were taken by the kernel's own way */
 	uint64_t checked_walks; /* kernel stacks that were also taken by the kernel's own way */
 	uint64_t wrong_walks;   /* and differed */
@@ -298,6 +314,8 @@ struct lode_record_counts {
 	uint64_t random;  /* no count: the state of this CPU's random numbers */
 	uint64_t arrived; /* nor these: when `arrived_tid` got this CPU; 0: not known (sweep.bpf.h) */
 	uint64_t arrived_tid;
+	uint64_t runs_now;     /* one more than the tid of the thread that got this CPU last; 0: not known */
+	uint64_t seen_in_slot; /* when the slot began in which that was */
 };
 
 /* Processes that may be requested, by the remainder of their number: a first look before the table of those that are. */
@@ -314,6 +332,7 @@ enum lode_thread_state {
 	LODE_THREAD_BLOCKED,
 	LODE_THREAD_WOKEN,
 	LODE_THREAD_PREEMPTED,
+	LODE_THREAD_QUEUED, /* woken, by whom was not seen */
 };
 
 /* Nanoseconds; a power of two, so that limits fit. */
@@ -344,8 +363,7 @@ struct lode_record_thread {
 	uint16_t waker_span; /* and of its waker's */
 	uint16_t limit;  /* with a budget: from which length on its length decides, in LODE_RECORD_LIMIT_UNIT; */
 	uint16_t weight; /* of the wait; 0: it was not chosen; */
-	uint16_t slot;   /* in which it stopped running (time_slots.h), */
-	uint16_t single; /* whose own factor that is; */
+	uint16_t factor; /* of the slot in which it stopped running (time_slots.h); 0: it was between slots; */
 	uint8_t seen;    /* with totals: a switch-out of it was seen */
 	uint8_t has_waker_stacks; /* with a budget: waker_user and waker_kernel were taken for this wait */
 	uint32_t random;          /* with a budget: decides whether the wait is recorded; */

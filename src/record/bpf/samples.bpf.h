@@ -57,6 +57,32 @@ int lode_sample(void *context)
 	return 0;
 }
 
+/* Of a CPU: a thread that takes the stack of its launch may be preempted by another that does. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, uint32_t);
+} launches SEC(".maps");
+
+/* In liblode-gpu.so, where the stack of a launch is wanted (record/gpu/inject/lode_gpu.c). */
+SEC("uprobe")
+int lode_launch(struct pt_regs *context)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct scratch *scratch = own_scratch(SCRATCH_LAUNCH);
+	uint32_t zero = 0, *busy = bpf_map_lookup_elem(&launches, &zero);
+	uint16_t span = 1024;
+	uint64_t user;
+
+	if (!scratch || !busy || !is_wanted(task) || __sync_val_compare_and_swap(busy, 0, 1))
+		return 0;
+	user = user_stack(scratch, task, 0, &span, task->pid, LODE_COPY_CALL);
+	write_event(task, LODE_RECORD_CALL, LODE_RECORD_LAUNCH_CALL, 1, user, 0);
+	*busy = 0;
+	return 0;
+}
+
 SEC("tp_btf/sys_enter")
 int lode_call(uint64_t *context)
 {
@@ -79,6 +105,10 @@ int lode_call(uint64_t *context)
 		return 0;
 	}
 	begun = thin ? bpf_ktime_get_ns() : 0;
+	if (thin && begun < slot.from) {
+		end_run(&run, 0, false);
+		return 0;
+	}
 	thread = own_thread(task);
 	if (!thread) {
 		COUNT(lost_threads);
@@ -94,7 +124,7 @@ int lode_call(uint64_t *context)
 	thread->entry.pc = REGS_PC(regs);
 	write_event(task, LODE_RECORD_CALL,
 		    (uint32_t)context[1] | (REGS_COMPAT(regs) ? LODE_RECORD_COMPAT_CALL : 0),
-		    thin ? lode_slot_weight(weight, slot.single, bpf_get_prandom_u32()) : 1, thread->entry.user, 0);
+		    thin ? slot_weight(weight) : 1, thread->entry.user, 0);
 	if (run.own)
 		run.own->calls++;
 	end_run(&run, begun, true);

@@ -20,13 +20,14 @@ enum scratch_user {
 	SCRATCH_SCHEDULER,
 	SCRATCH_SAMPLE,
 	SCRATCH_CALL,
+	SCRATCH_LAUNCH,
 	SCRATCH_SWEEP,
 	SCRATCHES,
 };
 
 /* Walks of user stacks that are kept (recent_walks.bpf.h): their frames without Python's, and other words that they read. */
-#define RECENT_FRAMES 64
-#define RECENT_WORDS  64
+#define RECENT_FRAMES 128
+#define RECENT_WORDS  128
 #define NOT_IN_MEMORY UINT16_MAX
 
 /* What a walk read of the stack; positions are in words above `start`, the stack pointer. */
@@ -38,6 +39,7 @@ struct trail {
 	uint64_t words[RECENT_WORDS];
 	uint16_t word_at[RECENT_WORDS];
 	uint32_t word_count;
+	uint32_t pid; /* of a process that runs a language: another one that has its space has other functions there; else 0 */
 	uint16_t frame_at; /* where the frame pointer was saved; NOT_IN_MEMORY: it is accounted for */
 	uint16_t return_at[LODE_RECORD_FRAMES + 1]; /* of the address with the same number; NOT_IN_MEMORY: among the words */
 };
@@ -62,6 +64,7 @@ struct python_walk {
 	uint64_t chain[LODE_RECORD_FRAMES + 1]; /* words of functions, and behind those of each C frame its place */
 	struct python_chain so_far;
 	uint32_t next;        /* which of its words the walk has not come to */
+	uint32_t runs_in_c;   /* PHP: no C frame of the interpreter runs the latest function */
 	uint64_t tick;        /* of the kernel's clock */
 	uint64_t start;       /* of the part of the C stack that belongs to the C frame that the walk leaves */
 	uint64_t frame;       /* the next one */

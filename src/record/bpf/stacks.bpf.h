@@ -60,8 +60,7 @@ static __always_inline void begin_stack(struct scratch *scratch, bool user, bool
 }
 
 /* Words of languages that were seen lately, with their processes, at the places that their hashes say. */
-#define NAMES_BITS 12
-uint64_t names_seen[1 << NAMES_BITS];
+uint64_t names_seen[1 << LODE_RECORD_NAMES_BITS];
 /* When the reader was last woken to read names: what they are read from may be gone soon. */
 uint64_t names_woken = 0;
 #define NAMES_NS 1000000
@@ -69,8 +68,8 @@ uint64_t names_woken = 0;
 /* Notes whether the name of a word, which the stack of the process is about to get, is likely to be known. */
 static __always_inline void note_name(struct scratch *scratch, uint64_t word)
 {
-	uint64_t key = word + scratch->stack.pid * MULTIPLIER;
-	uint64_t *seen = &names_seen[key * MULTIPLIER >> (64 - NAMES_BITS)];
+	uint64_t key = lode_record_name_key(word, scratch->stack.pid);
+	uint64_t *seen = &names_seen[lode_record_name_place(key)];
 
 	if (*seen == key)
 		return;

@@ -89,8 +89,7 @@ static __always_inline uint32_t switches_of(struct task_struct *task)
 /* The current thread stops running. */
 static __always_inline void note_slot(struct lode_record_thread *thread, struct task_struct *task)
 {
-	thread->slot = slot.number;
-	thread->single = slot.single;
+	thread->factor = slot.factor;
 	thread->switches = switches_of(task);
 }
 
@@ -106,10 +105,10 @@ static __always_inline bool still_waits(const struct lode_record_thread *thread,
 	return thread->switches == switches_of(task) && thread->out >= task->start_time;
 }
 
-/* The weight of a wait that ends now and was recorded with `weight` within its slots. */
-static __always_inline uint32_t slot_weight(const struct lode_record_thread *thread, uint32_t weight)
+/* The weight of what happens now and was chosen with `weight` within the slot. */
+static __always_inline uint32_t slot_weight(uint32_t weight)
 {
-	uint64_t factor = lode_slot_factor(&slot, thread->slot, thread->single);
+	uint32_t factor = slot.factor;
 
 	return factor == LODE_SLOT_UNIT ? weight : lode_slot_weight(weight, factor, bpf_get_prandom_u32());
 }
@@ -200,7 +199,9 @@ __noinline int lode_keep_stacks(const struct lode_record_thread *thread)
 	if (site->key != thread->key)
 		site->mixed = 0;
 	else if (site->user != thread->user)
-		site->mixed = 1;
+		site->mixed = LODE_THIN_SAME_STACKS;
+	else if (site->mixed)
+		site->mixed--;
 	site->key = 0; /* while it is changed */
 	site->user = thread->user;
 	site->kernel = thread->kernel;

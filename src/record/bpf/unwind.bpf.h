@@ -702,6 +702,8 @@ static __always_inline bool may_copy(struct lode_unwind_space *space, uint32_t m
 /* Counts a copy of a stack that ends where nothing is mapped. */
 static __always_inline bool may_copy_stray(struct lode_unwind_space *space)
 {
+	if (space->grown > *(volatile uint64_t *)&mapped_known)
+		return may_copy(space, LODE_UNWIND_COPIES);
 	if (space->strays >= LODE_UNWIND_STRAYS)
 		return may_copy(space, LODE_UNWIND_LATE_STRAYS);
 	space->strays++;
@@ -733,8 +735,10 @@ static __always_inline void forget_replaced_code(uint32_t pid, uint64_t start, u
 	if (!space->id || (space->stale_id == space->id && now < space->stale + LODE_UNWIND_NO_MATTER))
 		return;
 	mapping = last_mapping(space, start + size - 1);
-	if (!mapping || mapping->end <= start || mapping->table == LODE_UNWIND_NO_TABLE)
+	if (!mapping || mapping->end <= start || mapping->table == LODE_UNWIND_NO_TABLE) {
+		space->grown = now + LODE_UNWIND_REPORT_NS;
 		return;
+	}
 	space->stale_id = space->id;
 	space->stale = now + LODE_UNWIND_REPORT_NS;
 }

@@ -59,6 +59,7 @@ struct lode_unwind_space {
 	uint32_t copies;
 	uint32_t stale_id;   /* with this id, or with any if it is 0, it is out of date ... */
 	uint64_t stale;      /* ... until the program knows what happened until then (`mapped_known`) */
+	uint64_t grown;      /* until then, too, it may have code where nothing was mapped */
 	uint64_t quiet;      /* until then its mappings are not read again */
 	uint32_t code_pages; /* that it had when they were read; 0: not known */
 	uint32_t language;   /* its place among LODE_LANGUAGE_PROCESSES; 0: it runs none */
@@ -68,7 +69,7 @@ struct lode_unwind_space {
  * So many stacks of a process are copied in a window of time, while the program learns
  * what it has mapped and loads tables for it. Of stacks that end where nothing is mapped
  * only so many since it was entered, and a few in each window: they are probably broken,
- * but may be the first through a new library.
+ * but may be the first through a new library, unless the process took memory for one.
  */
 #define LODE_UNWIND_WINDOW      27 /* 2^27 nanoseconds, a tenth of a second */
 #define LODE_UNWIND_COPIES      512

@@ -16,6 +16,12 @@ static __always_inline bool was_woken(const struct lode_record_thread *thread)
 	       (thread->woken && thread->woken + LODE_RECORD_EARLY > thread->out);
 }
 
+/* Whether what ended the wait of a thread that runs again is known. */
+static __always_inline bool has_known_end(const struct lode_record_thread *thread)
+{
+	return thread->state != LODE_THREAD_PREEMPTED && thread->state != LODE_THREAD_QUEUED && was_woken(thread);
+}
+
 /* How long a thread was blocked that runs again, at `now`; the rest of its wait it was in the run queue. */
 __noinline uint64_t lode_blocked_for(const struct lode_record_thread *thread, uint64_t now)
 {
@@ -52,7 +58,7 @@ __noinline int lode_write_wait(const struct lode_record_thread *thread, uint64_t
 	record->waker_tid = thread->waker_tid;
 	record->value = thread->call;
 	record->type = is_wait ? LODE_RECORD_WAIT : LODE_RECORD_PREEMPT;
-	record->flags = flags | (is_wait && was_woken(thread) ? LODE_RECORD_WOKEN : 0);
+	record->flags = flags | (has_known_end(thread) ? LODE_RECORD_WOKEN : 0);
 	record->weight = weight;
 	if (is_wait)
 		record->object = thread->object;
@@ -88,13 +94,13 @@ static __always_inline bool end_wait(struct lode_record_thread *thread, struct t
 		bool taken = was_taken_at_waking(thread, task, cost, passed), swept = !taken && was_swept(thread);
 
 		weight = lode_settle(thread, cost + delay, (passed || swept || taken) | is_long_wait(task, cost));
-		if (!weight || taken)
+		if (!weight || taken || (!swept && now < slot.from))
 			return false;
 		if (!thread->weight && !thread->has_waker_stacks)
 			capture_late(thread, task);
 		if (!thread->weight && !(thread->has_waker_stacks && thread->has_own_stack))
 			flags = LODE_RECORD_LATE;
-		weight = swept ? 1 : slot_weight(thread, weight);
+		weight = swept ? 1 : slot_weight(weight);
 	}
 	lode_write_wait(thread, cost, delay, weight, flags);
 	if (passed)

@@ -19,6 +19,7 @@ struct lode_budget_goal {
 	unsigned frequency_hz;     /* CPU samples a second, at most; 0: none */
 	int needs_every_switch;    /* programs stay attached at all times, whatever it costs */
 	int needs_every_long_wait; /* so does the one for long waits */
+	int puts_long_waits_first; /* that one may take most of the budget: what is asked for is itself long */
 };
 
 /* What to do until the next step. */

@@ -84,6 +84,7 @@ const struct lode_budget_parameters lode_budget_parameters = {
 	},
 	.long_waits = {
 		.max_of_budget = 0.35,
+		.max_first_of_budget = 0.75,
 		.early_retry_ns = 10e9,
 		.off_steps = 8,
 	},

@@ -153,6 +153,7 @@ struct lode_budget_trial_rule {
 /* The program at wakeups that records every long wait, also between slots. */
 struct lode_budget_long_wait_rule {
 	double max_of_budget;
+	double max_first_of_budget; /* the same where long waits come first */
 	double early_retry_ns; /* it is tried again after this if there are so few switches now that it likely fits */
 	double off_steps;      /* it is detached when every switch was seen for so long */
 };

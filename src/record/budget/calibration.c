@@ -2,6 +2,7 @@
 #include "record/budget/calibration.h"
 
 #include "base/random.h"
+#include "trace/slot_sampling.h"
 
 #include <string.h>
 
@@ -11,6 +12,7 @@ int lode_calibration_init(struct lode_calibration *calibration, const struct lod
 
 	memset(calibration, 0, sizeof(*calibration));
 	calibration->preempt = lode_strings_find(&stream->dictionary->frames.strings, preempt, sizeof(preempt) - 1);
+	calibration->has_slots = lode_slot_sampling_is_possible(&stream->dictionary->frames.strings);
 	calibration->threads = lode_calloc(stream->thread_count + 1, sizeof(*calibration->threads));
 	if (!calibration->threads)
 		return LODE_SYSTEM;
@@ -55,6 +57,14 @@ void lode_calibration_see(struct lode_calibration *calibration, enum lode_event_
 	thread->moment = moment;
 }
 
+/* Whether the waits of a thread are so short that it shows that those in slots are longer. */
+static int has_short_waits(const struct lode_thread_totals *totals)
+{
+	double count = (double)totals->waits + (double)totals->preemptions;
+
+	return (double)totals->waited_ns + (double)totals->queued_ns < count * LODE_CALIBRATION_MIN_WAIT_NS;
+}
+
 static double factor_of(const struct lode_calibrated_thread *thread, const struct lode_thread_totals *totals)
 {
 	double exact = (double)totals->waited_ns + (double)totals->queued_ns - thread->certain_ns, factor;
@@ -75,7 +85,8 @@ size_t lode_calibration_settle(struct lode_calibration *calibration, const struc
 	for (size_t i = 0; i < calibration->count; i++) {
 		struct lode_calibrated_thread *thread = &calibration->threads[i];
 
-		if (!lode_thread_has_totals(&stream->threads[i]))
+		if (!lode_thread_has_totals(&stream->threads[i]) ||
+		    (calibration->has_slots && has_short_waits(&stream->threads[i].totals)))
 			continue;
 		thread->factor = factor_of(thread, &stream->threads[i].totals);
 		count += thread->factor != 1;

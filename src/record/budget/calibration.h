@@ -11,7 +11,14 @@
  * which is the ratio estimator. Events of weight 1 were certain to be recorded, so they keep their weight. The estimator is
  * consistent, not unbiased: its bias falls with the number of events n as 1 / n, where its standard error falls as
  * 1 / sqrt(n). So threads with few sampled events, or with events in few moments, or whose factor would be far from 1, keep
- * their weights. The variance of a stack's time is then (1 - its share of the thread's time) times what it was before; the
+ * their weights.
+ *
+ * With time slots most of the kernel's time is that between slots, and waits in slots are longer: by 2 to 4 us (x86-64, a virtual
+ * machine), which the programs take when a thread stops, is woken and runs again. Of short waits that is much: where they last
+ * 16 us the factor would be 0.9, and numbers of waits a tenth too low. So there threads whose waits last less than
+ * LODE_CALIBRATION_MIN_WAIT_NS on average keep their weights, too.
+ *
+ * The variance of a stack's time is then (1 - its share of the thread's time) times what it was before; the
  * confidence intervals of analyses do not use that, and are a little wider than needed for stacks with most of a thread's time.
  *
  * The kernel counts time in the run queue from a moment after the wakeup that ends a wait, a microsecond or less, but both
@@ -26,7 +33,9 @@
 #define LODE_CALIBRATION_MIN_EVENTS  20
 #define LODE_CALIBRATION_MIN_MOMENTS 10
 #define LODE_CALIBRATION_MOMENT_NS   25000000u
-/* So does one whose factor is larger than this, or smaller than its inverse: that has another cause. */
+/* In a recording with slots so does one whose waits are shorter than this on average. */
+#define LODE_CALIBRATION_MIN_WAIT_NS 100000u
+/* And everywhere one whose factor is larger than this, or smaller than its inverse: that has another cause. */
 #define LODE_CALIBRATION_MAX_FACTOR 2.0
 
 /* Of one thread. */
@@ -44,6 +53,7 @@ struct lode_calibration {
 	struct lode_calibrated_thread *threads;
 	size_t count;
 	uint32_t preempt; /* string: name of calls that are preemptions; LODE_NONE: there are none */
+	int has_slots;
 };
 
 /* For the threads of `stream`, which has its totals. Returns 0 or LODE_SYSTEM; release in either case. */

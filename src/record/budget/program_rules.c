@@ -34,6 +34,15 @@ static void retry_later(struct lode_budget_trial *trial, const struct lode_budge
 
 /* ---- long waits ---- */
 
+/* What the program for long waits may take, as a share of the machine. */
+static double most_for_long_waits(const struct lode_budget *budget)
+{
+	const struct lode_budget_long_wait_rule *rule = &budget->parameters->long_waits;
+
+	return budget->goal.share *
+	       (budget->goal.puts_long_waits_first ? rule->max_first_of_budget : rule->max_of_budget);
+}
+
 /* While the program for long waits is attached: returns whether it stays attached. */
 static int keep_long_waits(struct lode_budget *budget, const struct lode_budget_interval *interval)
 {
@@ -48,10 +57,12 @@ static int keep_long_waits(struct lode_budget *budget, const struct lode_budget_
 		return 0; /* long waits are recorded anyway */
 	if (interval->now->wakeup_runs == interval->before->wakeup_runs)
 		return 1; /* not attached yet */
-	if ((double)(interval->now->time_ns - budget->first.time_ns) >= budget->parameters->timing.warmup_ns)
+	/* Not the first step: slots make room for the program only now. */
+	if (programs->long_waits.steps &&
+	    (double)(interval->now->time_ns - budget->first.time_ns) >= budget->parameters->timing.warmup_ns)
 		average_first(&programs->long_wait_fixed, budget->estimates.fixed,
 			      ++programs->long_wait_fixed_steps, rule);
-	if (!takes_too_much(&programs->long_waits, rule, share, long_waits->max_of_budget * budget->goal.share) &&
+	if (!takes_too_much(&programs->long_waits, rule, share, most_for_long_waits(budget)) &&
 	    (programs->long_wait_fixed_steps < rule->min_steps || programs->long_wait_fixed <= budget->goal.share))
 		return 1;
 	programs->rejected_switches = budget->estimates.switches_attached;
@@ -75,8 +86,7 @@ static int may_fit(const struct lode_budget *budget, uint64_t now)
 	    now + trial->retry_after_ns / 2 < trial->retry_at_ns + (uint64_t)rule->early_retry_ns)
 		return 0;
 	likely = trial->average * budget->estimates.switches_attached / programs->rejected_switches;
-	return likely <= rule->max_of_budget * budget->goal.share &&
-	       budget->estimates.fixed + likely <= budget->goal.share;
+	return likely <= most_for_long_waits(budget) && budget->estimates.fixed + likely <= budget->goal.share;
 }
 
 void lode_budget_choose_long_waits(struct lode_budget *budget, const struct lode_budget_interval *interval)

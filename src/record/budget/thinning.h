@@ -49,6 +49,11 @@
  * lengths; sums stay unbiased.
  */
 #define LODE_WAIT_SITES 16384u
+/*
+ * As many stacks of a site in a row are the same before others are forgotten. Those that a program begins with are not those that it
+ * goes on with: interpreters and compilers at run time move the places in their own code from which they call.
+ */
+#define LODE_THIN_SAME_STACKS 128
 /* A length counts for one in 2^shift against those before it. */
 #define LODE_THIN_MEAN_SHIFT 3
 
@@ -62,7 +67,8 @@ struct lode_wait_site {
 	uint64_t scale;  /* for which `weight` and `limit` were computed: those of the next waits here, */
 	uint32_t weight; /* fixed before their lengths are known */
 	uint32_t limit;
-	uint64_t mixed; /* several user stacks were walked here: which one a wait has that was not chosen is unknown */
+	/* Several user stacks were walked here: which one a wait has that was not chosen is unknown, until so many more are the same. */
+	uint64_t mixed;
 };
 
 #define LODE_THIN_INLINE static inline __attribute__((always_inline))

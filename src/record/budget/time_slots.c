@@ -12,10 +12,10 @@ void lode_slots_init(struct lode_slots *slots, uint64_t seed)
 	slots->slot_ns = LODE_SLOT_NS;
 	slots->chosen = slots->next = slots->now.all = LODE_SLOTS_ALL;
 	slots->now.on = 1;
-	slots->now.single = slots->now.pair = LODE_SLOT_UNIT;
+	slots->now.factor = LODE_SLOT_UNIT;
 }
 
-/* A cycle has about so many slots where that is enough; with fewer, the fraction could not be near what is wanted. */
+/* About how many slots a cycle has where that is enough; with fewer, the fraction could not be near its target. */
 #define USUAL_SLOTS 16
 /* From this fraction on all slots are chosen. */
 #define ALL_FRACTION (63.0 / 64)
@@ -53,11 +53,6 @@ static void draw(struct lode_slots *slots, unsigned wanted)
 	}
 }
 
-static uint32_t factor(unsigned all, unsigned chosen)
-{
-	return (all * LODE_SLOT_UNIT + chosen / 2) / chosen;
-}
-
 /* Slots get longer when waiting for programs took more than this part of the last cycle, and shorter below the other. */
 #define LONGER_PART  8
 #define SHORTER_PART 64
@@ -92,16 +87,14 @@ static void begin_cycle(struct lode_slots *slots, struct lode_slot_plan plan)
 	slots->chosen = chosen;
 	slots->now.all = (uint16_t)all;
 	slots->now.is_odd ^= 1;
-	slots->now.cycle = slots->now.number;
 	slots->now.on = 1;
-	slots->now.single = slots->now.pair = LODE_SLOT_UNIT;
+	slots->now.factor = LODE_SLOT_UNIT;
 	slots->next = all;
 	if (lode_slots_are_all(chosen))
 		return;
 	slots->next = 0;
 	draw(slots, chosen);
-	slots->now.single = (uint16_t)factor(all, chosen);
-	slots->now.pair = factor(all * (all - 1), chosen * (chosen - 1));
+	slots->now.factor = (uint16_t)((all * LODE_SLOT_UNIT + chosen / 2) / chosen);
 }
 
 static int is_chosen(const struct lode_slots *slots, unsigned i)
@@ -113,7 +106,6 @@ int lode_slots_advance(struct lode_slots *slots, struct lode_slot_plan plan, uin
 {
 	if (lode_slots_are_all(slots->chosen) ? lode_slots_are_all(plan.chosen) : now < slots->ends_at)
 		return 0;
-	slots->now.number++;
 	if (slots->next >= slots->now.all)
 		begin_cycle(slots, plan);
 	if (slots->next < slots->now.all) {
@@ -123,7 +115,6 @@ int lode_slots_advance(struct lode_slots *slots, struct lode_slot_plan plan, uin
 	/* No need to wake up between slots that are off. */
 	while (!slots->now.on && slots->next < slots->now.all && !is_chosen(slots, slots->next)) {
 		slots->next++;
-		slots->now.number++;
 		slots->span_ns += slots->slot_ns;
 	}
 	begin_slot(slots, now);
@@ -132,7 +123,7 @@ int lode_slots_advance(struct lode_slots *slots, struct lode_slot_plan plan, uin
 
 void lode_slots_end_cycle(struct lode_slots *slots, uint64_t now)
 {
-	uint64_t slot, last;
+	uint64_t slot;
 
 	if (lode_slots_are_all(slots->chosen))
 		return;
@@ -140,8 +131,6 @@ void lode_slots_end_cycle(struct lode_slots *slots, uint64_t now)
 	if (slots->now.on || now >= slots->ends_at)
 		return;
 	slot = (now - slots->now.began) / slots->slot_ns;
-	last = slots->span_ns / slots->slot_ns - 1;
-	slots->now.number = (uint16_t)(slots->now.number - (last - slot));
 	slots->span_ns = (slot + 1) * slots->slot_ns;
 	slots->ends_at = slots->now.began + slots->span_ns;
 }

@@ -5,19 +5,17 @@
  * Time is divided into slots, and slots are grouped into cycles. In each cycle `chosen` of `all` slots are drawn at random,
  * each set of that size with equal probability. Both numbers are fixed before the cycle begins, from what was measured
  * before. A cycle has as few slots as possible for the wanted fraction, and at least two chosen ones, so that the fraction is
- * as constant over time as possible. A wait is recorded when its begin and its end are both in chosen slots. With n slots
- * and m chosen ones the probability of that is
+ * as constant over time as possible. A wait is recorded when it ends in a chosen slot, however long it was: with n slots and m
+ * chosen ones the probability of that is m / n, and its inverse, the factor, multiplies the wait's weight, so that sums stay
+ * unbiased: given all that happened before a cycle, which slots are drawn does not depend on what happens in them. Factors are
+ * no whole numbers but weights are, so each product is rounded up or down at random, such that it is right on average.
  *
- *	m / n                       begin and end in one slot
- *	m (m - 1) / (n (n - 1))     in two slots of one cycle
- *	m / n * m' / n'             in two cycles, of which the later one has m' of n' slots
+ * Of a wait that began before its slot, when nothing was attached, the scheduler knows when that was (slot_begin.bpf.h). To record
+ * only waits whose begin was seen, too, would also be right on average, but not in any one recording: with 2 of 64 slots
+ * one in 2,000 of the waits that span two slots would count for 2,000. Half of all waits of 8 ms do.
  *
- * and its inverse, the factor, multiplies the wait's weight, so that sums stay unbiased: given all that happened before a
- * cycle, which slots are drawn does not depend on what happens in them. Factors are no whole numbers but weights are, so
- * each product is rounded up or down at random, such that it is right on average.
- *
- * A wait may span any number of slots: the kernel's own count of a thread's switches tells whether it ran in between,
- * unobserved (recorder.bpf.c).
+ * A wait whose begin was seen may span any number of slots: the kernel's own count of a thread's switches tells whether it ran
+ * in between, unobserved (recorder.bpf.c).
  *
  * Slots end when the recorder gets to it, on or off alike. That they are not equally long does no harm, since whether a slot
  * is chosen has no influence on where it ends.
@@ -47,26 +45,13 @@
 /* The current slot, as the programs see it. */
 struct lode_slot {
 	uint64_t began;  /* what a thread did before is not known for sure */
+	uint64_t from;   /* what ends from then on is recorded; all threads were visited by then */
 	uint32_t on;     /* 0: nothing is recorded */
-	uint16_t number; /* modulo 65536: waits of 17 minutes and more may get the factor of shorter ones */
-	uint16_t cycle;  /* number of the first slot of its cycle */
-	uint32_t pair;   /* factor of a wait that begins in another slot of this cycle and ends in this one */
-	uint16_t single; /* factor of a wait that begins and ends in this one */
+	uint16_t factor; /* of what ends in this slot */
 	uint16_t all;    /* slots of the cycle */
 	uint16_t is_odd; /* every other cycle */
 	uint16_t unused[3];
 };
-
-/* The factor of a wait that began in slot `number`, whose own factor was `single`, and ends in `slot`. */
-static inline __attribute__((always_inline)) uint64_t lode_slot_factor(const volatile struct lode_slot *slot,
-								       uint16_t number, uint16_t single)
-{
-	if (number == slot->number)
-		return slot->single;
-	if ((uint16_t)(number - slot->cycle) < LODE_SLOTS_MAX)
-		return slot->pair;
-	return (uint64_t)single * slot->single / LODE_SLOT_UNIT;
-}
 
 /* A weight times a factor, rounded up or down by 32 random bits. */
 static inline __attribute__((always_inline)) uint32_t lode_slot_weight(uint32_t weight, uint64_t factor,

@@ -1,5 +1,5 @@
 /*
- * Where the contexts of events come from, for `lode record --context`:
+ * Where the contexts of events come from, for `--context` of `lode record` and `lode watch`:
  *
  *	marks		lode_mark.h: the innermost one that has begun
  *	otel		OpenTelemetry's thread context, the thread-local variable otel_thread_ctx_v1

@@ -15,6 +15,7 @@
 #include "record/stream/builder.h"
 
 #include "record/budget/time_slots.h"
+#include "record/gpu/gpu_recording.h"
 #include "symbols/syscalls.h"
 #include "trace/slot_sampling.h"
 
@@ -114,6 +115,8 @@ static uint32_t call_name(struct lode_builder *builder, uint32_t number)
 	const char *name;
 	char text[32];
 
+	if (number == LODE_RECORD_LAUNCH_CALL)
+		return add_string(builder, LODE_GPU_STACK_CALL);
 	if (number >= CALLS_LIMIT) {
 		if (number & LODE_RECORD_COMPAT_CALL && !(number >> 31))
 			snprintf(text, sizeof(text), "compat_syscall_%u", number & ~LODE_RECORD_COMPAT_CALL);
@@ -294,27 +297,27 @@ static int fill(struct lode_builder *builder, const struct lode_record *record, 
 		return 0;
 	default:
 		*type = LODE_CALL;
-		builder->system_calls++;
+		builder->system_calls += record->value != LODE_RECORD_LAUNCH_CALL;
 		event->name = call_name(builder, record->value);
 		return event->name == LODE_NONE ? LODE_SYSTEM : 0;
 	}
 }
 
-int lode_record_fired(const struct lode_record *record, struct lode_fired *fired)
+int lode_record_fired(const struct lode_record *record, struct lode_limit_exceeded *fired)
 {
 	if (record->type != LODE_RECORD_FIRED)
 		return 0;
-	*fired = (struct lode_fired){ .t0 = record->t,
-				      .t1 = record->t + record->cost + record->delay,
-				      .limits = record->value,
-				      .pid = record->pid,
-				      .tid = record->tid };
+	*fired = (struct lode_limit_exceeded){ .t0 = record->t,
+					       .t1 = record->t + record->cost + record->delay,
+					       .limits = record->value,
+					       .pid = record->pid,
+					       .tid = record->tid };
 	return 1;
 }
 
 static int handle_fired(struct lode_builder *builder, const struct lode_record *record)
 {
-	struct lode_fired fired;
+	struct lode_limit_exceeded fired;
 
 	if (!lode_record_fired(record, &fired))
 		return 0;
@@ -375,11 +378,60 @@ static int handle_context(void *context, const struct lode_record_context *named
 	return lode_record_contexts_add(&builder->contexts, &builder->dictionary.frames.strings, named);
 }
 
+/* ---- names ---- */
+
+/* Threads that are new have no name for good. */
+static int grow_named(struct lode_builder *builder)
+{
+	size_t count = builder->stream.thread_count;
+
+	if (lode_grow(&builder->named, &builder->named_capacity, count, sizeof(*builder->named)) < 0)
+		return LODE_SYSTEM;
+	if (count > builder->named_count)
+		memset(builder->named + builder->named_count, 0, count - builder->named_count);
+	builder->named_count = count;
+	return 0;
+}
+
+/* As it is called now; for good if it has ended. */
+static int name_thread(struct lode_builder *builder, size_t i)
+{
+	struct lode_thread *thread = &builder->stream.threads[i];
+	const struct lode_thread_lifetime *life =
+		lode_processes_life(&builder->processes, thread->pid, thread->tid);
+	uint32_t name = life ? add_string(builder, life->name) : LODE_NONE;
+
+	if (name == LODE_NONE)
+		return LODE_SYSTEM;
+	if (name)
+		thread->name = name;
+	builder->named[i] = life->died != 0;
+	return 0;
+}
+
+/* Where processes come and go quickly numbers come again soon: whoever had this one keeps its name. */
+static int name_predecessor(struct lode_builder *builder, const struct lode_change *change)
+{
+	uint32_t thread = change->type == LODE_CHANGE_FORK
+				  ? lode_stream_find_thread(&builder->stream, change->pid, change->tid)
+				  : LODE_NONE;
+
+	if (thread == LODE_NONE)
+		return 0;
+	if (grow_named(builder) < 0)
+		return LODE_SYSTEM;
+	return builder->named[thread] ? 0 : name_thread(builder, thread);
+}
+
+/* ---- changes ---- */
+
 static int handle_change(void *context, const struct lode_change *change)
 {
 	struct lode_builder *builder = context;
 
 	invalidate_memo(builder);
+	if (name_predecessor(builder, change) < 0)
+		return LODE_SYSTEM;
 	if (lode_process_groups_apply(&builder->groups, change) < 0)
 		return LODE_SYSTEM;
 	return lode_processes_apply(&builder->processes, change);
@@ -398,38 +450,13 @@ struct lode_recorder_sink lode_builder_sink(struct lode_builder *builder)
 
 /* ---- names and notes ---- */
 
-/* Threads that are new have no name for good. */
-static int grow_named(struct lode_builder *builder)
-{
-	size_t count = builder->stream.thread_count;
-
-	if (lode_grow(&builder->named, &builder->named_capacity, count, sizeof(*builder->named)) < 0)
-		return LODE_SYSTEM;
-	if (count > builder->named_count)
-		memset(builder->named + builder->named_count, 0, count - builder->named_count);
-	builder->named_count = count;
-	return 0;
-}
-
 int lode_builder_refresh(struct lode_builder *builder, uint64_t t)
 {
 	if (grow_named(builder) < 0)
 		return LODE_SYSTEM;
-	for (size_t i = 0; i < builder->stream.thread_count; i++) {
-		struct lode_thread *thread = &builder->stream.threads[i];
-		const struct lode_thread_lifetime *life;
-		uint32_t name;
-
-		if (builder->named[i])
-			continue;
-		life = lode_processes_life(&builder->processes, thread->pid, thread->tid);
-		name = life ? add_string(builder, life->name) : LODE_NONE;
-		if (name == LODE_NONE)
+	for (size_t i = 0; i < builder->stream.thread_count; i++)
+		if (!builder->named[i] && name_thread(builder, i) < 0)
 			return LODE_SYSTEM;
-		if (name)
-			thread->name = name;
-		builder->named[i] = life->died != 0;
-	}
 	return lode_processes_forget(&builder->processes, t);
 }
 

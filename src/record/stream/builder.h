@@ -15,7 +15,7 @@
 #include "trace/stream.h"
 
 /* Limits that were passed, a bit each, by a thread from t0 to t1. */
-struct lode_fired {
+struct lode_limit_exceeded {
 	uint64_t t0;
 	uint64_t t1;
 	uint32_t limits;
@@ -62,7 +62,7 @@ struct lode_builder {
 	uint32_t *calls; /* strings, by number of system call; 0: not requested yet */
 	size_t call_count;
 	size_t call_capacity;
-	struct lode_fired *fired;
+	struct lode_limit_exceeded *fired;
 	size_t fired_count;
 	size_t fired_capacity;
 	uint64_t ends[LODE_STACK_ENDS]; /* of events with a user's stack, by how that ends */
@@ -87,10 +87,10 @@ struct lode_builder {
 int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symbolizer, const char *kallsyms,
 		      uint64_t period);
 void lode_builder_release(struct lode_builder *builder);
-/* Goes on with these processes, whose contents, and those of their images, become its own; they are empty then. */
+/* Takes ownership of the contents of `processes` and their images, and leaves both empty. */
 void lode_builder_adopt(struct lode_builder *builder, struct lode_processes *processes);
 /* Whether a record reports exceeded limits. Fills `fired` then. */
-int lode_record_fired(const struct lode_record *record, struct lode_fired *fired);
+int lode_record_fired(const struct lode_record *record, struct lode_limit_exceeded *fired);
 /* Leaves out the limits that were passed up to `t`. */
 void lode_builder_forget_fired(struct lode_builder *builder, uint64_t t);
 /* The sink to give to a recorder; valid as long as the builder. */

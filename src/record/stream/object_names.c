@@ -14,6 +14,10 @@
 
 #define PYTHON_LOCK "gil:python"
 #define PAGE        "page:"
+#define STORED_FILE "file:"
+
+/* The kernel's functions of a stack, from the innermost on, that may say what it waits for. */
+#define INNERMOST 6
 
 /* A text of record_objects.h. */
 struct futex {
@@ -363,6 +367,40 @@ static uint32_t name_kernel_lock(struct lode_object_names *names, const char *te
 	return found;
 }
 
+/* Whether a wait for a file is one for a lock on it, which the kernel's innermost functions say. */
+static int is_file_lock(const struct lode_object_names *names, const char *text, uint32_t node)
+{
+	static const char *const known[] = { "flock_lock_inode_wait", "locks_lock_inode_wait",
+					     "posix_lock_inode_wait", "do_lock_file_wait",
+					     "fcntl_setlk",           "__do_sys_flock" };
+	const struct lode_dictionary *dictionary = names->dictionary;
+
+	if (!lode_starts_with(text, STORED_FILE) || !text[strlen(STORED_FILE)])
+		return 0;
+	for (int i = 0; node && i < INNERMOST; i++, node = dictionary->tree.nodes[node].parent) {
+		const char *name = lode_frames_function(&dictionary->frames, dictionary->tree.nodes[node].frame);
+
+		for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++)
+			if (!strcmp(name, known[k]))
+				return 1;
+	}
+	return 0;
+}
+
+static uint32_t name_file_lock(struct lode_object_names *names, const char *text)
+{
+	const char *path = text + strlen(STORED_FILE), *device = strstr(path, LODE_OBJECT_ON);
+	struct lode_buffer name = { 0 };
+	uint32_t found;
+
+	lode_buffer_print(&name, "lock:" LODE_LOCK_ON_FILE "%.*s",
+			  (int)(device ? device - path : (long)strlen(path)), path);
+	found = name.failed ? LODE_NONE
+			    : lode_strings_add(&names->dictionary->frames.strings, name.bytes, name.size);
+	lode_buffer_release(&name);
+	return found;
+}
+
 uint32_t lode_object_names_find(struct lode_object_names *names, uint32_t raw, const char *text, uint32_t node,
 				uint32_t *holder)
 {
@@ -375,6 +413,8 @@ uint32_t lode_object_names_find(struct lode_object_names *names, uint32_t raw, c
 			return name_kernel_lock(names, text, node);
 		if (is_stale_page(names, text, node))
 			return 0;
+		if (is_file_lock(names, text, node))
+			return name_file_lock(names, text);
 		return lode_strings_add(&names->dictionary->frames.strings, text, strlen(text));
 	}
 	parse(text, &futex);

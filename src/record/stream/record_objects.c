@@ -255,8 +255,18 @@ static int find_page(struct lode_record_objects *objects, const struct lode_reco
 				record->value & LODE_RECORD_IOWAIT ? "page:swap" : "page:anonymous memory", object);
 	path = lode_mapped_file_name(&objects->mapped, record->pid, page->argument, page->peer[2], page->detail,
 				     lode_record_end(record));
-	return path ? set_file(objects, "page:", path, page->peer[2], object)
-		    : set_text(objects, "page:file", object);
+	if (path || *lode_device_name(&objects->devices, page->peer[2]))
+		return set_file(objects, "page:", path ? path : "", page->peer[2], object);
+	return set_text(objects, "page:file", object);
+}
+
+/* A wait for a disk of which nothing else is known. */
+static int find_disk(struct lode_record_objects *objects, uint32_t *object)
+{
+	char text[LODE_DEVICE_NAME + 16];
+
+	snprintf(text, sizeof(text), "disk:%s", lode_only_disk(&objects->devices));
+	return set_text(objects, text, object);
 }
 
 /* ---- descriptors ---- */
@@ -404,7 +414,8 @@ static int find_descriptor(struct lode_record_objects *objects, const struct lod
 	if (nameless)
 		return set_text(objects, nameless, object);
 	name = lode_descriptor_name(&objects->descriptors, &descriptor, lode_record_end(record));
-	if (name && is_stored && name[strlen(name) - 1] != ':' &&
+	/* A file that was closed before its name was looked up is still known to be on its disk. */
+	if (name && is_stored && (name[strlen(name) - 1] != ':' || !strcmp(name, "file:")) &&
 	    (file->family == S_IFREG >> 12 || file->family == S_IFDIR >> 12))
 		return set_file(objects, "", name, file->peer[2], object);
 	return set_text(objects, name, object);
@@ -498,13 +509,13 @@ int lode_record_objects_find(struct lode_record_objects *objects, const struct l
 				  object);
 		break;
 	case DISK:
-		code = set_text(objects, "disk:", object);
+		code = find_disk(objects, object);
 		break;
 	default:
 		break;
 	}
 	if (!code && !*object && record->value & LODE_RECORD_IOWAIT)
-		code = set_text(objects, call ? "disk:" : "page:", object);
+		code = call ? find_disk(objects, object) : set_text(objects, "page:", object);
 	return code;
 }
 

@@ -24,6 +24,7 @@ struct lode_recording {
 	int finished; /* all of it is in the corpus */
 	struct lode_dictionary dictionary;
 	struct lode_stream stream; /* the head of what became of it */
+	struct lode_recording_addition addition;
 };
 
 int lode_recording_create(struct lode_recording **result, struct lode_corpus *corpus, struct lode_builder *builder,
@@ -149,6 +150,38 @@ static int close_file(struct lode_recording *recording, struct lode_error *error
 	return code;
 }
 
+void lode_recording_set_addition(struct lode_recording *recording, const struct lode_recording_addition *addition)
+{
+	recording->addition = *addition;
+}
+
+/* Writes the translated file once more, with what is to be added. */
+static int add_to_file(struct lode_recording *recording, const char *draft,
+		       const struct lode_record_symbolize_options *options, struct lode_corpus_entry *entry,
+		       struct lode_error *error)
+{
+	struct lode_stream *stream = &recording->stream;
+	int code;
+
+	lode_stream_release(stream);
+	lode_dictionary_release(&recording->dictionary);
+	code = lode_dictionary_init(&recording->dictionary) < 0 ? lode_fail_memory(error) : 0;
+	lode_stream_init(stream, &recording->dictionary);
+	if (!code)
+		code = lode_store_load(draft, stream, error);
+	if (!code && (recording->addition.add(recording->addition.context, stream, options->notes) < 0 ||
+		      lode_stream_sort(stream) < 0))
+		code = lode_fail_memory(error);
+	if (!code)
+		code = lode_file_remove(draft, error);
+	if (!code)
+		code = lode_store_write(draft, lode_corpus_file_mode(recording->corpus), stream, options->jobs,
+					error);
+	if (!code && lode_corpus_describe(stream, entry) < 0)
+		code = lode_fail_memory(error);
+	return code;
+}
+
 int lode_recording_finish(struct lode_recording *recording, const char *source,
 			  const struct lode_record_symbolize_options *options, struct lode_corpus_entry *entry,
 			  struct lode_error *error)
@@ -166,6 +199,8 @@ int lode_recording_finish(struct lode_recording *recording, const char *source,
 	entry->source = source;
 	code = lode_record_symbolize(recording->path, draft, &recording->builder->stacks, options,
 				     &recording->stream, entry, error);
+	if (!code && recording->addition.add)
+		code = add_to_file(recording, draft, options, entry, error);
 	if (!code) {
 		code = lode_corpus_place(recording->corpus, entry, draft, &recording->stream, error);
 		code = code < 0 ? code : 0;

@@ -34,4 +34,13 @@ int lode_recording_finish(struct lode_recording *recording, const char *source,
 			  const struct lode_record_symbolize_options *options, struct lode_corpus_entry *entry,
 			  struct lode_error *error);
 
+/* What else becomes part of the stream, once its events are known: `add` gets all of it, and returns 0 or LODE_SYSTEM. */
+struct lode_recording_addition {
+	int (*add)(void *context, struct lode_stream *stream, struct lode_notes *notes);
+	void *context;
+};
+
+/* For lode_recording_finish, which then needs memory for all events. */
+void lode_recording_set_addition(struct lode_recording *recording, const struct lode_recording_addition *addition);
+
 #endif

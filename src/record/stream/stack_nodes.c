@@ -20,6 +20,11 @@
 /* Bytes of stacks that were sent since the last renewal, at least, before there is another. */
 #define CONTENTS_LEAST (2u << 20)
 
+struct lode_image *lode_record_stacks_kernel(struct lode_symbolizer *symbolizer, const char *kallsyms)
+{
+	return lode_symbolizer_kernel(symbolizer, "", kallsyms, "_text", 0);
+}
+
 int lode_record_stacks_init(struct lode_record_stacks *stacks, struct lode_dictionary *dictionary,
 			    struct lode_processes *processes, struct lode_symbolizer *symbolizer,
 			    const char *kallsyms)
@@ -29,7 +34,7 @@ int lode_record_stacks_init(struct lode_record_stacks *stacks, struct lode_dicti
 	stacks->processes = processes;
 	stacks->symbolizer = symbolizer;
 	stacks->limit = CONTENTS_LEAST;
-	stacks->kernel = lode_symbolizer_kernel(symbolizer, "", kallsyms, "_text", 0);
+	stacks->kernel = lode_record_stacks_kernel(symbolizer, kallsyms);
 	if (!stacks->kernel)
 		return LODE_SYSTEM;
 	return 0;
@@ -411,14 +416,14 @@ static uint32_t count_code(struct lode_record_stacks *stacks, const struct lode_
 	for (uint32_t i = callers; i < content->count; i++) {
 		if (!is_of_language(content, addresses[i]) && !is_code(stacks, space, addresses[i] - 1) &&
 		    !is_compiled(stacks, space, content, addresses[i] - 1, i + 1)) {
-			stacks->strange++;
+			stacks->cut_outside_code++;
 			return i;
 		}
 	}
 	return content->count;
 }
 
-/* A stack of a process on its way from the root to the leaf. */
+/* A stack of a process that is being made from the root to the leaf. */
 struct path {
 	struct lode_record_stacks *stacks;
 	const struct lode_space *space;

@@ -75,21 +75,23 @@ struct lode_record_stacks {
 	size_t node_count;
 	size_t node_capacity;
 	struct lode_index node_index;
-	uint64_t missing; /* stacks that records name and that never arrived */
-	uint64_t strange; /* distinct user stacks that were cut where an address is in no executable mapping */
+	uint64_t missing;          /* stacks that records name and that never arrived */
+	uint64_t cut_outside_code; /* distinct user stacks that were cut at an address in no executable mapping */
 };
 
 /*
- * `dictionary` (new), `processes` and `symbolizer` must outlive it. `kallsyms`: a
- * list of the kernel's symbols; NULL: those of the kernel that runs. Returns 0 or LODE_SYSTEM.
+ * The kernel as stacks have it, to load it before they come. `kallsyms`: a list of its symbols; NULL: those of the kernel that
+ * runs. NULL: there is no memory.
  */
+struct lode_image *lode_record_stacks_kernel(struct lode_symbolizer *symbolizer, const char *kallsyms);
+/* `dictionary` (new), `processes` and `symbolizer` must outlive it. `kallsyms` as above. Returns 0 or LODE_SYSTEM. */
 int lode_record_stacks_init(struct lode_record_stacks *stacks, struct lode_dictionary *dictionary,
 			    struct lode_processes *processes, struct lode_symbolizer *symbolizer,
 			    const char *kallsyms);
 void lode_record_stacks_release(struct lode_record_stacks *stacks);
 /* Takes a stack as it was sent. Returns 0 or LODE_SYSTEM. */
 int lode_record_stacks_add(struct lode_record_stacks *stacks, const struct lode_record_stack *stack);
-/* Whether there are so many stacks that it is time for lode_record_stacks_renew. */
+/* Whether there are enough stacks for lode_record_stacks_renew. */
 int lode_record_stacks_is_full(const struct lode_record_stacks *stacks);
 /*
  * Forgets the stacks that were sent before the last renewal and not again since, except `held` (count ids, those that records

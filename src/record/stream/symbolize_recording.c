@@ -43,8 +43,9 @@ struct translation {
 	uint32_t *inlined_frames; /* of the stream */
 	size_t inlined_count;
 	size_t inlined_capacity;
-	uint32_t *nodes;     /* by node of `raw` */
-	unsigned char *seen; /* by node of the stream: an event has it */
+	uint32_t *nodes;         /* by node of `raw` */
+	unsigned char *seen;     /* by node of the stream: an event has it */
+	struct lode_buffer text; /* of a function with its line */
 	struct lode_object_names objects;
 	struct lode_calibration calibration; /* of a thinned recording */
 	struct lode_events block;
@@ -92,6 +93,45 @@ static uint64_t image_address(const struct lode_process_image *image, uint64_t a
 	return address;
 }
 
+/* The C library: rules know its functions by their names (wait_functions.c, idle.rules). */
+static int is_c_library(const char *module)
+{
+	return lode_starts_with(module, "libc.so") || lode_starts_with(module, "libpthread") ||
+	       lode_starts_with(module, "ld-linux");
+}
+
+/*
+ * The lines at a frame of `stacks`, where they are wanted and known: of the function and of those that are inlined there. Returns how
+ * many.
+ */
+static size_t lines_at(struct translation *translation, uint32_t frame, uint32_t *lines, size_t limit)
+{
+	const struct lode_record_location *location = &translation->stacks->locations[frame];
+	const char *module = lode_frames_module_name(&translation->stacks->dictionary->frames, frame);
+	const struct lode_process_image *image;
+
+	if (!translation->options->lines || !translation->options->symbolizer || location->image == LODE_NONE ||
+	    is_c_library(module))
+		return 0;
+	image = &translation->stacks->processes->images->items[location->image];
+	if (!image->symbols || !lode_process_image_by_offset(image))
+		return 0;
+	return lode_image_lines(image->symbols, image_address(image, location->address), lines, limit);
+}
+
+/* The name with a line; NULL when memory has run out. */
+static const char *with_line(struct translation *translation, const char *name, uint32_t line)
+{
+	struct lode_buffer *text = &translation->text;
+
+	if (!line)
+		return name;
+	lode_buffer_clear(text);
+	lode_buffer_print(text, "%s:%u", name, line);
+	lode_buffer_byte(text, '\0');
+	return text->failed ? NULL : text->bytes;
+}
+
 /* The name of a location; `text` has room for one without a symbol. */
 static const char *name_of(struct translation *translation, uint32_t frame, char text[24])
 {
@@ -119,9 +159,12 @@ static uint32_t frame_of(struct translation *translation, uint32_t frame)
 {
 	char text[24];
 	const char *name = name_of(translation, frame, text);
-	uint32_t module = copy_module(translation, translation->stacks->dictionary->frames.items[frame].module);
+	uint32_t module = copy_module(translation, translation->stacks->dictionary->frames.items[frame].module),
+		 line;
 
-	if (module == LODE_NONE)
+	if (name != text && lines_at(translation, frame, &line, 1))
+		name = with_line(translation, name, line);
+	if (module == LODE_NONE || !name)
 		return LODE_NONE;
 	return lode_frames_add(&translation->stream->dictionary->frames, module, name, strlen(name));
 }
@@ -148,7 +191,8 @@ static int find_inlined(struct translation *translation, uint32_t raw_frame, uin
 	struct inlined *inlined = &translation->inlined[raw_frame];
 	const struct lode_process_image *image;
 	const char *names[INLINES];
-	size_t count = 0;
+	uint32_t lines[INLINES + 1];
+	size_t count = 0, known = lines_at(translation, translation->frames[raw_frame], lines, INLINES + 1);
 
 	inlined->first = translation->inlined_count;
 	if (location->image == LODE_NONE)
@@ -160,7 +204,9 @@ static int find_inlined(struct translation *translation, uint32_t raw_frame, uin
 		      sizeof(uint32_t)) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < count; i++) {
-		uint32_t frame = lode_frames_add(frames, frames->items[named].module, names[i], strlen(names[i]));
+		const char *name = with_line(translation, names[i], i + 1 < known ? lines[i + 1] : 0);
+		uint32_t frame = name ? lode_frames_add(frames, frames->items[named].module, name, strlen(name))
+				      : LODE_NONE;
 
 		if (frame == LODE_NONE)
 			return LODE_SYSTEM;
@@ -344,11 +390,19 @@ static int write_events(struct translation *translation, int type, struct lode_e
 	return code;
 }
 
+static uint32_t multiply(uint32_t weight, uint32_t factor)
+{
+	uint64_t product = (uint64_t)weight * (factor ? factor : 1);
+
+	return product < UINT32_MAX ? (uint32_t)product : UINT32_MAX;
+}
+
 static int translate_event(struct translation *translation, int type, struct lode_event *event)
 {
 	int late = event->t < translation->written_to[type];
 
 	event->weight = lode_calibration_weight(&translation->calibration, (enum lode_event_type)type, event);
+	event->weight = multiply(event->weight ? event->weight : 1, translation->options->stands_for);
 	event->stack = translation->nodes[event->stack];
 	event->waker_stack = translation->nodes[event->waker_stack];
 	event->name = string_of(translation, event->name);
@@ -517,6 +571,7 @@ static void release(struct translation *translation)
 	}
 	lode_calibration_release(&translation->calibration);
 	lode_object_names_release(&translation->objects);
+	lode_buffer_release(&translation->text);
 	lode_events_release(&translation->block);
 	lode_stream_release(&translation->raw);
 	lode_dictionary_release(&translation->raw_dictionary);

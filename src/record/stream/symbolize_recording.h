@@ -12,7 +12,9 @@
 struct lode_record_symbolize_options {
 	struct lode_symbolizer *symbolizer; /* NULL: addresses stay, as symbols/name_frames.h has them */
 	int inlines;                        /* inlined functions as frames of their own */
+	int lines;                          /* functions with the line that they are at */
 	int calibrates; /* events were left out by chance alone: weights are made to agree with totals (calibration.h) */
+	uint32_t stands_for; /* how many recordings this one is drawn from: weights are multiplied by it; 0: 1 */
 	unsigned jobs;
 	struct lode_notes *notes;
 };

@@ -6,8 +6,8 @@
  *
  * A thread's totals are what was counted at its last record less what was counted at its first. A thread
  * without a first one was started during the recording, or is unknown until then, such as one that got the
- * recorded name only later. Threads that did nothing are left out, and what is neither run nor queued was
- * waited.
+ * recorded name only later. Threads that did nothing are left out. What is neither run nor queued was waited, if the
+ * thread blocked at all: else a hypervisor had taken its processor away.
  */
 #include "record/stream/thread_totals.h"
 
@@ -95,6 +95,7 @@ int lode_record_totals_take(struct lode_record_totals *totals, const struct lode
 	sum->preemptions += preemptions;
 	sum->run_ns += run;
 	sum->queued_ns += queued;
-	sum->waited_ns += less(less(end, first.t), run + queued + first.cost);
+	if (waits)
+		sum->waited_ns += less(less(end, first.t), run + queued + first.cost);
 	return 0;
 }

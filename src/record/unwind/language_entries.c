@@ -6,8 +6,11 @@
 
 #include <string.h>
 
-/* Nanoseconds until a process that has just begun is looked at again, at first and at most. */
-#define FIRST_WAIT   10000000u
+/*
+ * Nanoseconds until a process that has just begun is looked at again, at first and at most. Waits grow by a quarter, so that a runtime
+ * that takes a while to start is seen when that has taken a quarter longer.
+ */
+#define FIRST_WAIT   4000000u
 #define LONGEST_WAIT 2000000000u
 
 void lode_language_entries_init(struct lode_language_entries *entries, struct lode_process_unwinder *unwinder,
@@ -120,7 +123,9 @@ int lode_language_entries_retry(struct lode_language_entries *entries, uint64_t 
 		int found = 0;
 
 		if (!code && now >= beginner.next) {
-			beginner.wait = beginner.wait * 2 < LONGEST_WAIT ? beginner.wait * 2 : LONGEST_WAIT;
+			beginner.wait += beginner.wait / 4;
+			if (beginner.wait > LONGEST_WAIT)
+				beginner.wait = LONGEST_WAIT;
 			beginner.next = now + beginner.wait;
 			found = look_again(entries, beginner.pid, now);
 			code = found < 0 ? found : 0;

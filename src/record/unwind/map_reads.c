@@ -17,13 +17,13 @@
  */
 #define AGAIN_NS     2000000u
 #define MAX_AGAIN_NS 10000000000u
-/* And so many times what reading it took. */
+/* And this multiple of the time that reading it took. */
 #define AGAIN_TIMES 50u
 
 /* Nanoseconds after which build-ids are forgotten. */
 #define FORGET_NS 60000000000u
 
-/* A round takes so long at least and at most, and between that reading no more than one in so many nanoseconds of a CPU. */
+/* Shortest and longest round, and in between the share of a CPU that reading may take, as one in this many. */
 #define ROUND_NS     2000000000u
 #define MAX_ROUND_NS 60000000000u
 #define ROUND_PART   4000u

@@ -95,7 +95,7 @@ static int add_frame_word(struct lode_record_stack *stack, struct lode_languages
 		return 0;
 	stack->addresses[stack->count++] = word;
 	stack->languages = LODE_STACK_HAS_WORDS;
-	return lode_languages_learn(languages, copy->pid, word, 0);
+	return lode_languages_learn(languages, copy->pid, word, 0) < 0 ? LODE_SYSTEM : 0;
 }
 
 /* As in stacks from the kernel: all but the leaf are return addresses. */
@@ -111,9 +111,12 @@ static int add_addresses(struct lode_stack_copies *copies, struct lode_record_st
 		stack->addresses[stack->count++] = frames[i].word ? frames[i].word : frames[i].address + (i > 0);
 		if (frames[i].word)
 			stack->languages = LODE_STACK_HAS_WORDS;
+		if (frames[i].position && stack->count < LODE_RECORD_FRAMES)
+			stack->addresses[stack->count++] = frames[i].position;
 		if (!i && link)
 			stack->addresses[stack->count++] = link;
-		if (i + 1 < count)
+		if (i + 1 < count &&
+		    lode_languages_runs_code(copies->unwinder->languages, copy->pid, frames[i].address))
 			add_words(stack, item, &at, frames[i].sp, frames[i + 1].sp);
 		code = add_frame_word(stack, copies->unwinder->languages, copy, frames[i].record);
 	}

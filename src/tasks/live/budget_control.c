@@ -92,6 +92,7 @@ void lode_budget_control_begin(struct lode_budget_control *control, struct lode_
 		.frequency_hz = options->frequency_hz,
 		.needs_every_switch = options->needs_every_switch,
 		.needs_every_long_wait = options->long_waits_ns != 0,
+		.puts_long_waits_first = options->symptom_ns >= LODE_THIN_LONG,
 	};
 	struct lode_budget_counters counters;
 

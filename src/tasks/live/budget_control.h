@@ -16,6 +16,7 @@ struct lode_budget_control_options {
 	int needs_every_switch; /* limits on waits or run queues */
 	uint64_t min_wait_ns;   /* shorter waits are not recorded */
 	uint64_t long_waits_ns; /* of --long-waits: every longer wait is recorded; 0: those over 10 ms, if there is room */
+	uint64_t symptom_ns; /* the longest limit of a symptom; 0: none has any */
 };
 
 /* For how long the scheduler programs were attached, and were to be. */

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/quiet_thread.h"
 #include "base/safe_text.h"
+#include "record/load/uprobes.h"
 #include "record/neighbours.h"
 #include "tasks/attributes.h"
 #include "tasks/live/budget_control.h"
@@ -19,6 +20,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---- what is requested ---- */
 
@@ -49,10 +51,12 @@ static int open_recorder(struct lode_record_session *session, const struct lode_
 	recorder.cache = symbols->cache;
 	recorder.kernel_locks = session->settings->kernel_locks;
 	recorder.contexts = (session->contexts & LODE_CONTEXT_FROM_PROBES) != 0;
+	recorder.launches = session->gpu != NULL;
 	recorder.traces = (session->contexts & LODE_CONTEXT_FROM_OTEL) != 0;
 	recorder.limits = session->rules.limits;
 	recorder.limit_count = session->rules.count;
 	session->target.sees_all_waits = lode_recorder_sees_all_waits(&recorder);
+	session->target.symptom_ns = lode_record_rules_longest(&session->rules);
 	*period = lode_recorder_period(&recorder);
 	return lode_recorder_create(&session->recorder, &recorder, error);
 }
@@ -77,6 +81,20 @@ static void *load_kernel(void *kernel)
 	return NULL;
 }
 
+/* The first stack needs the kernel's symbols: they are read while the recorder's programs are loaded. */
+static int open_symbolizer(struct lode_record_session *session, const struct lode_symbols_options *symbols,
+			   struct lode_error *error)
+{
+	int code = lode_symbolizer_create(&session->symbolizer, symbols, error);
+	struct lode_image *kernel = code ? NULL : lode_record_stacks_kernel(session->symbolizer, NULL);
+
+	if (!code && !kernel)
+		code = lode_fail_memory(error);
+	if (!code)
+		session->loads_kernel = lode_quiet_thread(&session->kernel_loader, load_kernel, kernel) == 0;
+	return code;
+}
+
 /* After the builder and before the command: `sink` is the one that looks for sources of contexts, too. */
 static int open_contexts(struct lode_record_session *session, struct lode_recorder_sink *sink,
 			 struct lode_error *error)
@@ -97,21 +115,35 @@ static int open_contexts(struct lode_record_session *session, struct lode_record
 	return code;
 }
 
+/* Stacks of launches into GPUs: the library that asks for them has a place for that. */
+static int probe_launches(struct lode_record_session *session, struct lode_error *error)
+{
+	struct lode_uprobe_place place = { 0 };
+	int code = lode_gpu_recording_probe(session->gpu, &place.offset, error);
+
+	if (code)
+		return code;
+	session->gpu_probe = lode_uprobes_attach(lode_recorder_launch_program(session->recorder),
+						 lode_gpu_recording_library(session->gpu), &place, 1, 0, error);
+	return session->gpu_probe < 0 ? session->gpu_probe : 0;
+}
+
 static int open_all(struct lode_record_session *session, const char *source, struct lode_error *error)
 {
 	struct lode_symbols_options symbols = lode_symbol_options(&session->settings->symbols, &session->notes);
 	struct lode_recorder_sink sink;
 	uint64_t period;
-	int code = open_recorder(session, &symbols, &period, error);
+	int code = session->settings->gpu ? lode_gpu_recording_create(&session->gpu, error) : 0;
 
 	if (!code)
-		code = lode_symbolizer_create(&session->symbolizer, &symbols, error);
+		code = open_symbolizer(session, &symbols, error);
+	if (!code)
+		code = open_recorder(session, &symbols, &period, error);
+	if (!code && session->gpu)
+		code = probe_launches(session, error);
 	if (!code && lode_builder_init(&session->builder, session->symbolizer, NULL, period) < 0)
 		code = lode_fail_memory(error);
 	session->builder.stacks.languages = code ? NULL : lode_recorder_languages(session->recorder);
-	if (!code)
-		session->loads_kernel = lode_quiet_thread(&session->kernel_loader, load_kernel,
-							  session->builder.stacks.kernel) == 0;
 	if (!code)
 		code = open_stream(session, source, error);
 	if (!code && lode_processes_snapshot(&session->builder.processes, LODE_SNAPSHOT_NS) < 0)
@@ -203,6 +235,8 @@ static int read_records(struct lode_record_session *session)
 	if (lode_recorder_read(session->recorder, &session->sink) < 0)
 		return LODE_SYSTEM;
 	lode_context_sources_retry(session->context_sources);
+	if (session->gpu && lode_gpu_recording_read(session->gpu) < 0)
+		return LODE_SYSTEM;
 	if (session->held_looks < 2)
 		return 0;
 	if (lode_record_stacks_renew(stacks, held->ids, held->count) < 0)
@@ -302,7 +336,12 @@ static int add_symptoms(struct lode_record_session *session, struct lode_error *
 
 	for (size_t i = 0; !code && i < session->rules.count; i++)
 		code = apply_rule(session, &session->rules.rules[i], error);
-	return code || session->rules.count ? code : add_run_of_command(session, error);
+	if (code || session->rules.count)
+		return code;
+	/* What GPUs did becomes a symptom when it is added. */
+	if (session->gpu && lode_gpu_recording_read(session->gpu) < 0)
+		return lode_fail_memory(error);
+	return session->gpu && lode_gpu_recording_is_used(session->gpu) ? 0 : add_run_of_command(session, error);
 }
 
 #define MAX_NEIGHBOURS 12
@@ -364,6 +403,7 @@ static int finish(struct lode_record_session *session, const char *source, struc
 	struct lode_record_symbolize_options translate = {
 		.symbolizer = session->settings->symbols.none ? NULL : session->symbolizer,
 		.inlines = session->settings->symbols.inlines,
+		.lines = session->target.settings->lines,
 		.calibrates = session->target.budget_share > 0 && !session->target.settings->min_wait,
 		.notes = &session->notes,
 	};
@@ -371,6 +411,9 @@ static int finish(struct lode_record_session *session, const char *source, struc
 
 	if (!code)
 		code = add_counts(session, error);
+	if (!code && session->gpu)
+		lode_recording_set_addition(session->recording, &(struct lode_recording_addition){
+									lode_gpu_recording_add, session->gpu });
 	if (!code)
 		code = lode_recording_finish(session->recording, source, &translate, &session->entry, error);
 	lode_recorder_note(session->recorder, &session->notes);
@@ -392,7 +435,10 @@ static void release(struct lode_record_session *session, struct lode_error *erro
 	lode_symbolizer_destroy(session->symbolizer);
 	lode_rule_probes_destroy(session->probes);
 	lode_context_sources_destroy(session->context_sources);
+	if (session->gpu_probe > 0)
+		close(session->gpu_probe);
 	lode_recorder_destroy(session->recorder);
+	lode_gpu_recording_destroy(session->gpu);
 	lode_group_limits_release(&session->limits);
 	lode_free(session->held.ids);
 	lode_notes_release(&session->notes);
@@ -435,6 +481,10 @@ int lode_record_run(struct lode_call *call, struct lode_error *error)
 		code = lode_attributes_check("record", &session.settings->attributes, error);
 	if (!code)
 		code = read_rules(&session, error);
+	if (!code && session.settings->gpu && !call->operand_count)
+		code = lode_fail(error, LODE_USAGE,
+				 "record: '--gpu' is for a command, which it must be started with; give one after "
+				 "'--'. See 'lode help record'.");
 	if (!code)
 		code = lode_context_sources_parse(session.settings->context, &session.contexts, error);
 	if (!code)

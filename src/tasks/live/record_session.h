@@ -5,6 +5,7 @@
 #define LODE_TASKS_LIVE_RECORD_SESSION_H
 
 #include "record/contexts/context_sources.h"
+#include "record/gpu/gpu_recording.h"
 #include "record/stream/recording.h"
 #include "tasks/live/record_settings.h"
 #include "tasks/live/record_target.h"
@@ -31,6 +32,8 @@ struct lode_record_session {
 	struct lode_rule_probes *probes;
 	unsigned contexts;                            /* of --context */
 	struct lode_context_sources *context_sources; /* NULL: none */
+	struct lode_gpu_recording *gpu;               /* of --gpu; NULL: none */
+	int gpu_probe;                                /* a descriptor; 0: none */
 	struct lode_notes notes;
 	struct lode_record_target target;
 	struct lode_record_times times;

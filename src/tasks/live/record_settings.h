@@ -17,7 +17,9 @@ struct lode_record_settings {
 	struct lode_option_list symptoms;
 	struct lode_symbol_settings symbols;
 	const char *context;
+	const char *push;
 	int kernel_locks;
+	int gpu;
 	int no_own_walk;
 	int json;
 };

@@ -24,7 +24,7 @@ static void put_status(void *context, struct lode_buffer *line)
 
 void lode_record_status(struct lode_record_session *session)
 {
-	struct lode_status status = { "recording", "events", session->builder.events, put_status, session };
+	struct lode_status status = { "recording", "events", session->builder.events, put_status, NULL, session };
 
 	session->call->host->status(session->call->host, session->call, &status);
 }

@@ -82,12 +82,6 @@ static int read_budget(struct lode_record_target *target, double share, struct l
 	return 0;
 }
 
-static int finds_python(const struct lode_record_target *target)
-{
-	return target->languages & LODE_LANGUAGE_BIT(LODE_LANGUAGE_PYTHON) &&
-	       lode_unwind_method(target->settings->unwind) == LODE_RECORDER_AUTO;
-}
-
 int lode_record_target_init(struct lode_record_target *target, const struct lode_record_target_settings *settings,
 			    double budget, const struct lode_call *call, struct lode_error *error)
 {
@@ -103,9 +97,6 @@ int lode_record_target_init(struct lode_record_target *target, const struct lode
 		code = read_budget(target, budget, error);
 	if (!code)
 		code = lode_languages_parse(settings->languages, &target->languages, error);
-	if (!code && settings->lines && !finds_python(target))
-		code = wrong(target, error,
-			     "'--lines' needs Python functions, which '--languages' or '--unwind' turn off");
 	return code ? code : watch_pids(target, error);
 }
 
@@ -321,6 +312,7 @@ int lode_record_target_start(struct lode_record_target *target, struct lode_reco
 						  .needs_every_switch = target->sees_all_waits,
 						  .min_wait_ns = settings->min_wait,
 						  .long_waits_ns = settings->long_waits,
+						  .symptom_ns = target->symptom_ns,
 					  });
 	code = lode_recorder_start(recorder, error);
 	/* What was started between the look and the start is found by a second look. */

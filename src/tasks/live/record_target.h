@@ -32,6 +32,7 @@ struct lode_record_target {
 	int by_itself;       /* the command ended without being asked to */
 	double budget_share; /* of the machine's CPU time; 0: there is no budget */
 	int sees_all_waits;  /* limits on waits or run queues: every context switch is seen, whatever it costs */
+	uint64_t symptom_ns; /* the longest limit of a symptom; 0: none has any */
 	struct lode_budget_control budget;
 };
 

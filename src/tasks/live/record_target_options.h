@@ -30,8 +30,12 @@ struct lode_record_target_settings {
 LODE_CHOICES(lode_unwind_choice, "auto", "frame-pointer", "dwarf")
 
 #define LODE_LANGUAGES_HELP                                                                                       \
-	"languages whose functions are in stacks beside native ones: python,javascript,java (the default), or "   \
+	"languages whose functions are in stacks beside native ones: python,javascript,java,php (the default), "  \
+	"or "                                                                                                     \
 	"none"
+#define LODE_CONTEXT_HELP                                                                                         \
+	"also record which request each event belonged to: marks (of lode_mark.h), otel (trace and span of "      \
+	"OpenTelemetry's thread context), postgres, mariadb (their queries)"
 #define LODE_COMMAND_LINE_HELP "also store the arguments of the command, which may be secret; else only its name"
 
 #define LODE_RECORD_TARGET_FIELD(base, field) ((base) + offsetof(struct lode_record_target_settings, field))
@@ -50,7 +54,8 @@ LODE_CHOICES(lode_unwind_choice, "auto", "frame-pointer", "dwarf")
 			  "aim to use this share of the machine's CPU time, such as 1% (the default of watch): "   \
 			  "short waits and calls are sampled, each with its weight, if needed only in random "     \
 			  "time slots; the rate of CPU samples drops to as low as 19 a second; all waits over "    \
-			  "10 ms are recorded if that takes no more than a third of the budget"),                  \
+			  "10 ms are recorded if that takes no more than a third of the budget, or three "         \
+			  "quarters with a symptom that is longer"),                                               \
 		LODE_FLAG("no-budget", 0, LODE_RECORD_TARGET_FIELD(base, no_budget), "record everything"),         \
 		LODE_FLAG("no-samples", 0, LODE_RECORD_TARGET_FIELD(base, no_samples), "take no CPU samples"),     \
 		LODE_FLAG("calls", 0, LODE_RECORD_TARGET_FIELD(base, calls), "also record system calls"),          \
@@ -65,7 +70,7 @@ LODE_CHOICES(lode_unwind_choice, "auto", "frame-pointer", "dwarf")
 			    512, 16384),                                                                           \
 		LODE_TEXT("languages", 0, LODE_RECORD_TARGET_FIELD(base, languages), "LIST", LODE_LANGUAGES_HELP), \
 		LODE_FLAG("lines", 0, LODE_RECORD_TARGET_FIELD(base, lines),                                       \
-			  "name Python functions with the line that they are at: step:123"),                       \
+			  "name functions with the line that they are at; see 'lode annotate'"),                   \
 		LODE_FLAG("command-line", 0, LODE_RECORD_TARGET_FIELD(base, command_line), LODE_COMMAND_LINE_HELP)
 
 #endif

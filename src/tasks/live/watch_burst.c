@@ -22,6 +22,15 @@ static void hold(struct lode_watch_burst *burst)
 	lode_flight_hold(burst->flight, from);
 }
 
+static void begin(struct lode_watch_burst *burst, uint64_t t, uint64_t due, const char *trigger)
+{
+	burst->active = 1;
+	burst->t = t;
+	burst->due = due;
+	snprintf(burst->trigger, sizeof(burst->trigger), "%s", trigger);
+	hold(burst);
+}
+
 void lode_watch_burst_fire(struct lode_watch_burst *burst, uint64_t t, const char *trigger, int by_hand)
 {
 	uint64_t due = t + (by_hand ? burst->by_hand : burst->after);
@@ -37,11 +46,13 @@ void lode_watch_burst_fire(struct lode_watch_burst *burst, uint64_t t, const cha
 		burst->refused++;
 		return;
 	}
-	burst->active = 1;
-	burst->t = t;
-	burst->due = due;
-	snprintf(burst->trigger, sizeof(burst->trigger), "%s", trigger);
-	hold(burst);
+	begin(burst, t, due, trigger);
+}
+
+void lode_watch_burst_begin_baseline(struct lode_watch_burst *burst, uint64_t t, const char *name)
+{
+	begin(burst, t, t, name);
+	burst->is_baseline = 1;
 }
 
 void lode_watch_burst_take_requests(struct lode_watch_burst *burst, struct lode_watch_socket *socket)
@@ -83,6 +94,7 @@ void lode_watch_burst_end(struct lode_watch_burst *burst)
 {
 	lode_flight_hold(burst->flight, UINT64_MAX);
 	burst->active = 0;
+	burst->is_baseline = 0;
 	burst->hand_count = 0;
 	memset(burst->hands, 0, sizeof(burst->hands));
 }

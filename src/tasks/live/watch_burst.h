@@ -26,6 +26,7 @@ struct lode_watch_burst {
 
 	/* The one that waits to be written, where there is one. */
 	int active;
+	int is_baseline; /* no trigger fired: it is a stream of the baseline */
 	uint64_t due;
 	uint64_t t;      /* when the first trigger fired */
 	uint64_t oldest; /* what there was from then, or was requested */
@@ -36,6 +37,8 @@ struct lode_watch_burst {
 
 /* A trigger fired at `t`: it begins a burst or joins the one that waits. */
 void lode_watch_burst_fire(struct lode_watch_burst *burst, uint64_t t, const char *trigger, int by_hand);
+/* Begins one without a trigger, regardless of the rate; none may be active. */
+void lode_watch_burst_begin_baseline(struct lode_watch_burst *burst, uint64_t t, const char *name);
 /* Takes manual requests. One that does not fit waits in its socket. */
 void lode_watch_burst_take_requests(struct lode_watch_burst *burst, struct lode_watch_socket *socket);
 

@@ -48,7 +48,7 @@ static void put_status(void *context, struct lode_buffer *line)
 
 void lode_watch_status(struct lode_watch_session *session)
 {
-	struct lode_status status = { "watching", "streams", session->saved, put_status, session };
+	struct lode_status status = { "watching", "streams", session->saved, put_status, NULL, session };
 
 	session->call->host->status(session->call->host, session->call, &status);
 }
@@ -105,6 +105,8 @@ static void note_losses(struct lode_watch_session *session, const struct lode_fl
 {
 	lode_recorder_note(session->recorder, &session->notes);
 	lode_rule_probes_note(session->probes, &session->notes);
+	if (session->context_sources)
+		lode_context_sources_note(session->context_sources, &session->notes);
 	lode_processes_note(lode_flight_processes(session->flight), &session->notes);
 	lode_notes_add(&session->notes, counts->early,
 		       "records dropped before their time: --memory was too little", NULL);

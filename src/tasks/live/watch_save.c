@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/starts_with.h"
 #include "record/stream/recording.h"
+#include "watch/baseline.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -75,6 +76,14 @@ static int handle_change(void *context, const struct lode_change *change)
 {
 	struct saving *saving = context;
 	int code = saving->sink.change(saving->sink.context, change);
+
+	return code ? lode_fail_memory(saving->error) : 0;
+}
+
+static int handle_context(void *context, const struct lode_record_context *named)
+{
+	struct saving *saving = context;
+	int code = saving->sink.named_context(saving->sink.context, named);
 
 	return code ? lode_fail_memory(saving->error) : 0;
 }
@@ -159,6 +168,7 @@ static int describe(struct saving *saving, const char *source)
 		return code;
 	if (lode_stream_set_text(stream, LODE_WATCH_ATTRIBUTE, save->watch) < 0 ||
 	    lode_stream_set_text(stream, "trigger", save->trigger) < 0 ||
+	    (save->baseline && lode_stream_set_number(stream, LODE_BASELINE_ATTRIBUTE, save->baseline) < 0) ||
 	    (save->lost && lode_stream_set_number(stream, "lost_records", save->lost) < 0) ||
 	    (save->early && lode_stream_set_number(stream, "dropped_records", save->early) < 0))
 		return lode_fail_memory(saving->error);
@@ -192,6 +202,8 @@ static int finish(struct saving *saving, const char *source, struct lode_watch_s
 	struct lode_record_symbolize_options translate = { .symbolizer = save->no_symbols ? NULL
 											  : saving->symbolizer,
 							   .inlines = save->inlines,
+							   .lines = save->lines,
+							   .stands_for = save->baseline,
 							   .jobs = 1,
 							   .notes = &saving->notes };
 	struct lode_corpus_entry entry;
@@ -215,7 +227,7 @@ static int write_stream(const struct lode_watch_save *save, struct lode_watch_sa
 			struct lode_error *error)
 {
 	struct saving saving = { .save = save, .error = error };
-	struct lode_recorder_sink sink = { &saving, handle_stack, handle_change, handle_record, NULL };
+	struct lode_recorder_sink sink = { &saving, handle_stack, handle_change, handle_record, handle_context };
 	char *source = lode_record_target_source(save->target);
 	int code;
 

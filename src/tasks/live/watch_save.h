@@ -36,12 +36,14 @@ struct lode_watch_save {
 	const char *watch; /* name of the watch */
 	const char *trigger;
 	const struct lode_option_list *attributes;
+	uint32_t baseline; /* hours that this stream stands for; 0: it is not one of the baseline */
 	struct lode_retention keep;
 	uint64_t lost; /* counted so far, for the stream to tell */
 	uint64_t early;
 	struct lode_symbols_options symbols;
 	int no_symbols;
 	int inlines;
+	int lines;
 };
 
 struct lode_watch_saved {

@@ -80,6 +80,26 @@ static void fit_flight_memory(struct lode_watch_session *session, uint64_t now)
 	lode_flight_set_memory(session->flight, left);
 }
 
+/* The sink that looks for sources of contexts, too, takes the place of `sink`. */
+static int open_contexts(struct lode_watch_session *session, struct lode_recorder_sink *sink,
+			 struct lode_error *error)
+{
+	const struct lode_record_target *target = &session->target;
+	int code;
+
+	if (!session->contexts)
+		return 0;
+	code = lode_context_sources_create(&session->context_sources, session->recorder, session->contexts,
+					   lode_flight_processes(session->flight), sink, error);
+	if (!code && (lode_context_sources_look(session->context_sources) < 0 ||
+		      (target->command_count &&
+		       lode_context_sources_command(session->context_sources, target->command[0]) < 0)))
+		code = lode_fail_memory(error);
+	if (!code)
+		*sink = lode_context_sources_sink(session->context_sources);
+	return code;
+}
+
 static int open_all(struct lode_watch_session *session, struct lode_error *error)
 {
 	struct lode_recorder_options recorder = lode_record_target_recorder_options(&session->target);
@@ -90,9 +110,12 @@ static int open_all(struct lode_watch_session *session, struct lode_error *error
 	recorder.ring_bytes = session->memory / PART_FOR_RINGS + 1; /* 0 would ask for much */
 	recorder.has_writer = 1;
 	recorder.cache = lode_symbol_options(&session->settings->symbols, NULL).cache;
+	recorder.contexts = (session->contexts & LODE_CONTEXT_FROM_PROBES) != 0;
+	recorder.traces = (session->contexts & LODE_CONTEXT_FROM_OTEL) != 0;
 	recorder.limits = session->rules.limits;
 	recorder.limit_count = session->rules.count;
 	session->target.sees_all_waits = lode_recorder_sees_all_waits(&recorder);
+	session->target.symptom_ns = lode_record_rules_longest(&session->rules);
 	session->period = lode_recorder_period(&recorder);
 	code = session->settings->symbols.debuginfod ? lode_debuginfod_check(error) : 0;
 	if (!code)
@@ -114,6 +137,9 @@ static int open_all(struct lode_watch_session *session, struct lode_error *error
 	if (code)
 		return code;
 	sink = lode_watch_trigger_sink(session);
+	code = open_contexts(session, &sink, error);
+	if (code)
+		return code;
 	code = lode_record_target_probe(&session->target, &session->rules, session->recorder,
 					lode_flight_processes(session->flight), &session->probes, error);
 	if (!code)
@@ -169,6 +195,7 @@ static int read_records(struct lode_watch_session *session)
 		return LODE_SYSTEM;
 	if (lode_recorder_read(session->recorder, &session->sink) < 0)
 		return LODE_SYSTEM;
+	lode_context_sources_retry(session->context_sources);
 	fit_flight_memory(session, lode_now());
 	renew = lode_flight_trim(session->flight, lode_now(), wants_held ? &session->held : NULL);
 	if (renew > 0)
@@ -194,7 +221,9 @@ static void run_on(struct lode_watch_session *session, const struct lode_error *
 	uint64_t duration = session->settings->duration;
 
 	lode_rule_probes_destroy(session->probes);
+	lode_context_sources_destroy(session->context_sources);
 	lode_recorder_destroy(session->recorder);
+	session->context_sources = NULL;
 	session->probes = NULL;
 	session->recorder = NULL;
 	lode_record_target_run_on(&session->target, session->call, duration ? session->began + duration : 0, error);
@@ -236,6 +265,7 @@ static void release(struct lode_watch_session *session)
 {
 	lode_watch_socket_close(&session->socket);
 	lode_rule_probes_destroy(session->probes);
+	lode_context_sources_destroy(session->context_sources);
 	lode_recorder_destroy(session->recorder);
 	lode_flight_destroy(session->flight);
 	lode_record_target_release(&session->target);

@@ -6,9 +6,11 @@
 #define LODE_TASKS_LIVE_WATCH_SESSION_H
 
 #include "base/notes.h"
+#include "record/contexts/context_sources.h"
 #include "tasks/live/watch_burst.h"
 #include "tasks/live/watch_save.h"
 #include "tasks/live/watch_settings.h"
+#include "watch/baseline.h"
 
 /* While it runs. */
 struct lode_watch_session {
@@ -17,6 +19,9 @@ struct lode_watch_session {
 	struct lode_record_target target;
 	struct lode_record_rules rules;
 	struct lode_retention keep;
+	struct lode_baseline baseline;
+	char host[256];
+	int baseline_is_due;
 	char *name;
 	uint64_t reported_until; /* symptoms up to here have been written */
 	uint64_t memory;
@@ -31,6 +36,8 @@ struct lode_watch_session {
 	struct lode_recorder_held held; /* of the last look, and from `held_before` on of this one */
 	size_t held_before;
 	struct lode_rule_probes *probes;
+	unsigned contexts; /* of --context */
+	struct lode_context_sources *context_sources;
 	struct lode_watch_socket socket;
 	struct lode_watch_writer writer;
 	int events; /* epoll, for everything else that can become ready */

@@ -4,6 +4,9 @@
 #include "tasks/live/record_settings.h"
 #include "tasks/live/watch_session.h"
 
+#include <stdio.h>
+#include <sys/utsname.h>
+
 #define DEFAULT_LAST     10000000000u
 #define DEFAULT_MEMORY   64000000u
 #define DEFAULT_PER_HOUR 12
@@ -40,6 +43,20 @@ const char *lode_watch_corpus(const struct lode_watch_session *session)
 	return session->settings->output ? session->settings->output : LODE_DEFAULT_CORPUS;
 }
 
+static int read_baseline(struct lode_watch_session *session, struct lode_error *error)
+{
+	struct utsname system;
+	int code = lode_baseline_parse(&session->baseline, session->settings->baseline, error);
+
+	if (code)
+		return code;
+	if (session->settings->baseline_hour)
+		session->baseline.hour = (uint32_t)(session->settings->baseline_hour / 1000000000u);
+	uname(&system);
+	snprintf(session->host, sizeof(session->host), "%s", system.nodename);
+	return 0;
+}
+
 int lode_watch_read_settings(struct lode_watch_session *session, struct lode_error *error)
 {
 	const struct lode_watch_settings *settings = session->settings;
@@ -56,8 +73,12 @@ int lode_watch_read_settings(struct lode_watch_session *session, struct lode_err
 		code = lode_bytes_parse(settings->memory, &session->memory, error);
 	for (size_t i = 0; !code && i < settings->keep.count; i++)
 		code = lode_retention_parse(&session->keep, settings->keep.items[i], error);
+	if (!code && settings->baseline)
+		code = read_baseline(session, error);
 	if (!code)
 		code = read_rules(session, error);
+	if (!code)
+		code = lode_context_sources_parse(settings->context, &session->contexts, error);
 	if (!code)
 		code = choose_name(session, error);
 	if (!code && lode_rate_init(&session->burst.rate,

@@ -19,6 +19,10 @@ struct lode_watch_settings {
 	uint64_t per_hour;
 	struct lode_option_list keep;
 	struct lode_symbol_settings symbols;
+	const char *context;
+	const char *push;
+	const char *baseline;
+	uint64_t baseline_hour; /* for tests; 0: an hour */
 	int json;
 };
 

@@ -13,13 +13,14 @@
 #include "tasks/live/watch_session.h"
 
 #include <stdio.h>
+#include <time.h>
 
 /* ---- triggers ---- */
 
 static int handle_record(void *context, const struct lode_record *record)
 {
 	struct lode_watch_session *session = context;
-	struct lode_fired fired;
+	struct lode_limit_exceeded fired;
 
 	if (lode_record_fired(record, &fired)) {
 		/* It was still in its ring when the last stream was begun, which does not have it. */
@@ -46,12 +47,21 @@ static int handle_change(void *context, const struct lode_change *change)
 	return session->flight_sink.change(session->flight_sink.context, change);
 }
 
+static int handle_context(void *context, const struct lode_record_context *named)
+{
+	struct lode_watch_session *session = context;
+
+	return session->flight_sink.named_context(session->flight_sink.context, named);
+}
+
 struct lode_recorder_sink lode_watch_trigger_sink(struct lode_watch_session *session)
 {
-	return (struct lode_recorder_sink){ session, handle_stack, handle_change, handle_record, NULL };
+	return (struct lode_recorder_sink){ session, handle_stack, handle_change, handle_record, handle_context };
 }
 
 /* ---- saving ---- */
+
+#define BASELINE_TRIGGER "baseline"
 
 static void save(struct lode_watch_session *session, uint64_t now)
 {
@@ -74,10 +84,12 @@ static void save(struct lode_watch_session *session, uint64_t now)
 		.watch = session->name,
 		.trigger = burst->trigger,
 		.attributes = &settings->attributes,
+		.baseline = burst->is_baseline ? session->baseline.one_in : 0,
 		.keep = session->keep,
 		.symbols = lode_symbol_options(&settings->symbols, NULL),
 		.no_symbols = settings->symbols.none,
 		.inlines = settings->symbols.inlines,
+		.lines = session->target.settings->lines,
 	};
 	struct lode_flight_counts flight;
 	struct lode_record_counts kernel;
@@ -127,6 +139,19 @@ static void look_at_writer(struct lode_watch_session *session, int wait)
  * Requests by hand are taken only when no writer is at work: all that are taken
  * are answered when the next one is done.
  */
+/* A stream of the baseline is one of its own: it waits until no trigger's stream is to be written. */
+static void look_at_baseline(struct lode_watch_session *session, uint64_t now)
+{
+	struct lode_watch_burst *burst = &session->burst;
+
+	session->baseline_is_due |= lode_baseline_is_due(&session->baseline, session->host, (uint64_t)time(NULL));
+	if (!session->baseline_is_due || session->writer.pid || burst->active)
+		return;
+	session->baseline_is_due = 0;
+	lode_watch_burst_begin_baseline(burst, now, BASELINE_TRIGGER);
+	finish_burst(session, now);
+}
+
 void lode_watch_look_at_triggers(struct lode_watch_session *session, int may_be_requested)
 {
 	uint64_t now = lode_now();
@@ -136,6 +161,7 @@ void lode_watch_look_at_triggers(struct lode_watch_session *session, int may_be_
 		lode_watch_burst_take_requests(&session->burst, &session->socket);
 	if (!session->writer.pid && lode_watch_burst_is_due(&session->burst, now))
 		finish_burst(session, now);
+	look_at_baseline(session, now);
 }
 
 void lode_watch_write_rest(struct lode_watch_session *session)

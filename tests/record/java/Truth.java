@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
  *
  * <pre>java -XX:+UnlockDiagnosticVMOptions -XX:+ShowHiddenFrames -Dnative=LIBRARY Truth LOG SECONDS [calls]</pre>
  *
- * Each line of LOG is {"case", "kind", "tid", "from", "to", "stack"}: in this span of CLOCK_MONOTONIC the thread was in this stack of
+ * Each line of LOG is {"case", "kind", "tid", "from", "to", "stack", "lines"}: in this span of CLOCK_MONOTONIC the thread was in this stack of
  * Java functions, root first, as "file!class.method", and perhaps in functions of the Java library called from it. Ends early when
  * there is a file LOG.stop. With `calls` all that it does is to call: every frame is in the making, or dropped, for a good part of the time. tests/record/java_truth compares.
  */
@@ -54,7 +54,9 @@ public class Truth {
         line.append("{\"case\": \"" + name + "\", \"kind\": \"" + kind + "\", \"tid\": " + tid + ", \"from\": " + begun +
                     ", \"to\": " + ended + ", \"stack\": [");
         for (int i = elements.length - 1; i >= 0; i--)
-            line.append("\"" + frame(elements[i]) + (i > 0 ? "\", " : "\"]}"));
+            line.append("\"" + frame(elements[i]) + (i > 0 ? "\", " : "\"], \"lines\": ["));
+        for (int i = elements.length - 1; i >= 0; i--)
+            line.append(elements[i].getLineNumber() + (i > 0 ? ", " : "]}"));
         noted.add(line.toString());
     }
 

@@ -2,13 +2,18 @@
 // zooms into a call, Escape goes back out; arrows walk from call to call.
 import { useMemo, useRef, useState } from 'preact/hooks';
 
-import { changeColour, fillOf, palette, type Palette } from '../colours';
+import { changeColour, fillOf, palette, textOn, type Palette } from '../colours';
 import { duration, percent, plural, signed } from '../format';
 import type { Frame, FrameTable } from '../frames';
 import { FrameName } from './frame_list';
+import type { MenuPlace } from './frame_menu';
 import { useDrawing } from './redraw';
-import { go, linkHere, route } from '../route';
+import { saveSvg, svgOf, type SvgBox } from './save_picture';
+import { blocks, isServed } from '../page_data';
+import { go, link, linkHere, route } from '../route';
+import { searchOf } from '../search';
 import { layOut, stackOf, type Layout, type StackTree } from '../stack_tree';
+import { STATES, type State } from '../time_states';
 import { sandwichOf } from '../tree_views';
 
 const ROW = 20;
@@ -25,6 +30,7 @@ interface Scene {
 	compare: Comparison | null;
 	largest: number; // change of all calls
 	rows: number; // levels that are shown; those below have only narrow calls
+	states: Map<string, State> | null; // frames that are states of a thread
 }
 
 // Widths are one side of a comparison (`tree.total`), colours what it takes more than the other (`tree.otherTotal`).
@@ -117,7 +123,10 @@ function drawNode(context: CanvasRenderingContext2D, scene: Scene, node: number,
 	const matched = scene.matches?.[number];
 
 	context.globalAlpha = scene.matches && !matched ? 0.35 : 1;
-	context.fillStyle = matched ? colours.match : scene.compare ? fillOfChange(scene, node, colours) : fillOf(frame, colours);
+	const state = scene.states?.get(frame.text);
+	const stateFill = state && !matched && !scene.compare ? colours.times[STATES.indexOf(state)]! : '';
+
+	context.fillStyle = stateFill || (matched ? colours.match : scene.compare ? fillOfChange(scene, node, colours) : fillOf(frame, colours));
 	context.fillRect(box.x, box.y, Math.max(box.width - (box.width > 2 ? 1 : 0), NARROWEST), ROW - 1);
 	if (node === scene.hover) {
 		context.strokeStyle = colours.text;
@@ -125,7 +134,7 @@ function drawNode(context: CanvasRenderingContext2D, scene: Scene, node: number,
 		context.strokeRect(box.x + 1, box.y + 1, Math.max(box.width - 3, 1), ROW - 3);
 	}
 	if (box.width > 24) {
-		context.fillStyle = colours.onFill;
+		context.fillStyle = stateFill ? textOn(stateFill) : colours.onFill;
 		context.fillText(shorten(context, frame.name, box.width - 8), Math.max(box.x, 0) + 4, box.y + ROW / 2);
 	}
 	context.globalAlpha = 1;
@@ -164,6 +173,31 @@ function draw(canvas: HTMLCanvasElement, scene: Scene, colours: Palette): void {
 			drawNode(context, scene, node, new DOMRect(shownLeft, yOf(scene, depth), shownRight - shownLeft, ROW), colours);
 		}
 	}
+}
+
+// The same as boxes of an SVG, as wide as the canvas.
+function svgBoxes(canvas: HTMLCanvasElement, scene: Scene, unit: (value: number) => string, colours: Palette): SvgBox[] {
+	const context = canvas.getContext('2d')!;
+	const { tree, layout } = scene;
+	const [start, length] = rangeOf(scene);
+	const scale = canvas.clientWidth / (length || 1);
+	const boxes: SvgBox[] = [];
+
+	for (const node of layout.order) {
+		const x = Math.max((layout.left[node]! - start) * scale, 0);
+		const right = Math.min((layout.left[node]! + tree.total[node]! - start) * scale, canvas.clientWidth);
+		const frame = scene.frames[tree.frame[node]!]!;
+		const state = scene.states?.get(frame.text);
+		const fill = state && !scene.compare ? colours.times[STATES.indexOf(state)]! : scene.compare ? fillOfChange(scene, node, colours) : fillOf(frame, colours);
+
+		if (right - x >= NARROWEST && tree.depth[node]! < scene.rows)
+			boxes.push({
+				x, y: yOf(scene, tree.depth[node]!), width: right - x - (right - x > 2 ? 1 : 0), height: ROW - 1, fill,
+				text: right - x > 24 ? shorten(context, frame.name, right - x - 8) : '', textFill: state && !scene.compare ? textOn(fill) : colours.onFill,
+				title: `${frame.text}: ${unit(tree.total[node]!)}, ${percent(tree.whole ? tree.total[node]! / tree.whole : 0)}`,
+			});
+	}
+	return boxes;
 }
 
 function walk(scene: Scene, key: string): number {
@@ -230,6 +264,9 @@ export interface FlameGraphProps {
 	label: string;
 	unit?: (value: number) => string;
 	compare?: Comparison;
+	states?: Map<string, State>; // frames that are states of a thread, drawn in their colours
+	search?: { text: string; onSearch: (text: string) => void }; // where it is kept elsewhere
+	onMenu?: (place: MenuPlace) => void; // what can be done with a function
 }
 
 interface FlameCanvasProps extends FlameGraphProps {
@@ -241,7 +278,7 @@ function largestChange({ total, otherTotal }: StackTree): number {
 	return otherTotal ? total.reduce((most, value, node) => Math.max(most, Math.abs(value - otherTotal[node]!)), 0) : 0;
 }
 
-function FlameCanvas({ tree, table, label, unit = duration, compare, rootBelow = false, onFunction }: FlameCanvasProps) {
+function FlameCanvas({ tree, table, label, unit = duration, compare, rootBelow = false, onFunction, states, search: kept, onMenu }: FlameCanvasProps) {
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const [zoomed, setZoomed] = useState({ tree, node: -1 });
 	const [pointed, setPointed] = useState({ tree, node: -1 });
@@ -250,19 +287,19 @@ function FlameCanvas({ tree, table, label, unit = duration, compare, rootBelow =
 	const setFocus = (node: number) => setZoomed({ tree, node });
 	const setHover = (node: number) => setPointed({ tree, node });
 	const [inverted, setInverted] = useState(rootBelow);
-	const [search, setSearch] = useState('');
+	const [own, setOwn] = useState('');
+	const search = kept?.text ?? own;
+	const setSearch = kept?.onSearch ?? setOwn;
+	const [pointer, setPointer] = useState({ x: 0, y: 0 });
 	const layout = useMemo(() => layOut(tree), [tree]);
 	const frames = useMemo(() => table.list(tree.names), [tree, table]);
-	const matches = useMemo(() => {
-		const wanted = search.trim().toLowerCase();
-
-		return wanted ? Uint8Array.from(tree.names, (name) => Number(name.toLowerCase().includes(wanted))) : null;
-	}, [tree, search]);
+	const { fits, error } = useMemo(() => searchOf(search), [search]);
+	const matches = useMemo(() => (fits ? Uint8Array.from(tree.names, (name) => Number(fits(name))) : null), [tree, fits]);
 	const inside = focus;
 	const largest = useMemo(() => largestChange(tree), [tree]);
 	const rows = useMemo(() => shownRows(tree, layout, inside), [tree, inside]);
 	const scene: Scene = {
-		tree, layout, frames, matches, focus: inside, hover, inverted, compare: compare ?? null, largest, rows,
+		tree, layout, frames, matches, focus: inside, hover, inverted, compare: compare ?? null, largest, rows, states: states ?? null,
 	};
 	const colours = palette.value;
 
@@ -275,11 +312,31 @@ function FlameCanvas({ tree, table, label, unit = duration, compare, rootBelow =
 			setFocus(scene.hover);
 		else if (event.key === 'Escape' || event.key === 'Backspace')
 			setFocus(inside < 0 ? -1 : tree.parent[inside]!);
-		else if (event.key === 'c' && scene.hover >= 0 && !event.ctrlKey && !event.metaKey)
+		else if (onMenu && scene.hover >= 0 && (event.key === 'ContextMenu' || event.key === 'm')) {
+			const { left, top } = canvas.current!.getBoundingClientRect();
+
+			onMenu({ frame: frames[tree.frame[scene.hover]!]!, x: left + 30, y: top + yOf(scene, tree.depth[scene.hover]!) + ROW });
+		} else if (event.key === 'c' && scene.hover >= 0 && !event.ctrlKey && !event.metaKey)
 			onFunction(tree.names[tree.frame[scene.hover]!]!);
 		else
 			return;
 		event.preventDefault();
+	}
+	// To the next or the last call that is searched for, as they are drawn.
+	function findNext(by: number): void {
+		const { order } = layout;
+		const at = scene.hover < 0 ? (by > 0 ? -1 : 0) : order.indexOf(scene.hover);
+
+		for (let i = 1; i <= order.length; i++) {
+			const node = order[(at + by * i + 2 * order.length) % order.length]!;
+
+			if (matches![tree.frame[node]!]) {
+				if (tree.depth[node]! >= rows)
+					setFocus(tree.parent[node]!);
+				setHover(node);
+				return;
+			}
+		}
 	}
 	function atPointer(event: MouseEvent): number {
 		return nodeAt(scene, canvas.current!.clientWidth, event.offsetX, event.offsetY);
@@ -289,23 +346,44 @@ function FlameCanvas({ tree, table, label, unit = duration, compare, rootBelow =
 		<section class="flame" aria-label={label}>
 			<div class="flame-bar">
 				<input type="search" placeholder="Find a function" aria-label="Find a function in the graph" value={search}
-					onInput={(event) => setSearch(event.currentTarget.value)} />
-				{matches && <span aria-live="polite">{percent(matchedShare(tree, matches))} found</span>}
+					onInput={(event) => setSearch(event.currentTarget.value)} onKeyDown={(event) => event.key === 'Enter' && matches && findNext(event.shiftKey ? -1 : 1)}
+					title="A text, or /a regular expression/. Enter goes to the next, Shift and Enter to the last one." />
+				{matches && (
+					<>
+						<button type="button" aria-label="Last found" onClick={() => findNext(-1)}>‹</button>
+						<button type="button" aria-label="Next found" onClick={() => findNext(1)}>›</button>
+						<span aria-live="polite">{error || `${percent(matchedShare(tree, matches))} found`}</span>
+					</>
+				)}
 				<button type="button" onClick={() => setInverted(!inverted)}>
 					{inverted ? 'Root at the top' : 'Root at the bottom'}
 				</button>
+				<button type="button" title="Save the graph as a picture (SVG)" onClick={() => saveSvg(svgOf(svgBoxes(canvas.current!, scene, unit, colours), canvas.current!.clientWidth, rows * ROW), 'flame-graph.svg')}>SVG</button>
 				{inside >= 0 && <button type="button" onClick={() => setFocus(-1)}>Show all</button>}
 				{inside >= 0 && <button type="button" onClick={() => onFunction(tree.names[tree.frame[inside]!]!)}>Callers and callees</button>}
 			</div>
-			{inside >= 0 && (
-				<p class="dim">
-					Zoomed into <bdi class="mono">{stackOf(tree, inside).at(-1)}</bdi>, {percent(tree.total[inside]! / (tree.whole || 1))} of all
-				</p>
-			)}
+			{/* Always a line: the graph stays where it was clicked. */}
+			<p class="dim flame-focus">
+				{inside >= 0 ? <>Zoomed into <bdi class="mono">{stackOf(tree, inside).at(-1)}</bdi>, {percent(tree.total[inside]! / (tree.whole || 1))} of all</> : 'A click zooms into a call.'}
+			</p>
 			<canvas ref={canvas} tabIndex={0} role="img" aria-label={`${label}. Arrow keys walk, Enter zooms in, Escape zooms out, c shows callers and callees.`}
 				style={{ height: `${rows * ROW}px` }} onKeyDown={onKey}
-				onMouseMove={(event) => setHover(atPointer(event))} onMouseLeave={() => setHover(-1)}
-				onClick={(event) => setFocus(atPointer(event))} />
+				onMouseMove={(event) => (setHover(atPointer(event)), setPointer({ x: event.clientX, y: event.clientY }))} onMouseLeave={() => (setHover(-1), setPointer({ x: 0, y: 0 }))}
+				onClick={(event) => setFocus(atPointer(event))}
+				onContextMenu={(event) => {
+					const node = atPointer(event);
+
+					if (!onMenu || node < 0)
+						return;
+					event.preventDefault();
+					onMenu({ frame: frames[tree.frame[node]!]!, x: event.clientX, y: event.clientY });
+				}} />
+			{hover >= 0 && pointer.x > 0 && (
+				<div class="time-tip fixed" aria-hidden="true" style={{ left: `${Math.min(pointer.x + 14, innerWidth - 360)}px`, top: `${Math.min(pointer.y + 18, innerHeight - 70)}px` }}>
+					<p><b><bdi>{frames[tree.frame[hover]!]!.name.slice(0, 120)}</bdi></b> <span class="dim">{frames[tree.frame[hover]!]!.module}</span></p>
+					<p class="dim">{unit(tree.total[hover]!)}, {percent(tree.whole ? tree.total[hover]! / tree.whole : 0)}; {unit(tree.self[hover]!)} in itself</p>
+				</div>
+			)}
 			{rows < tree.deepest && <p class="dim">{plural(tree.deepest - rows, 'deeper level')}: zoom into a call to see what is below it.</p>}
 			<Details scene={scene} unit={unit} />
 		</section>
@@ -319,7 +397,7 @@ function SandwichView({ tree, table, unit = duration, compare, name, onFunction 
 
 	return (
 		<section class="detail" aria-label="Callers and callees">
-			<h2>Callers and callees of <FrameName frame={frame} /> <button type="button" onClick={() => onFunction('')}>Close</button></h2>
+			<h2>Callers and callees of <FrameName frame={frame} /> {isServed() && blocks.value.has('annotate') && <a class="action" href={link('source', [], { function: name })}>Source</a>} <button type="button" onClick={() => onFunction('')}>Close</button></h2>
 			{sandwich ? (
 				<>
 					<p>

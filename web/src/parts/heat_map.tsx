@@ -6,6 +6,7 @@ import { heatColour, palette, type Palette } from '../colours';
 import { duration, signed } from '../format';
 import type { Frame } from '../frames';
 import { useDrawing } from './redraw';
+import { SavePng } from './save_png';
 
 export interface HeatRow {
 	key: string;
@@ -47,6 +48,11 @@ function geometry(rows: HeatRow[], width: number): Geometry {
 	return { left, cell: Math.min(WIDEST_CELL, (width - left) / widest) };
 }
 
+// Whether cells have room for a number.
+function hasMarks({ cell }: Geometry): boolean {
+	return cell >= 18;
+}
+
 // From 0, nothing, to 1, the hottest cell of all.
 function level(value: number, most: number): number {
 	return value > 0 && most > 0 ? Math.max(0, 1 + Math.log10(value / most) / DECADES) : 0;
@@ -78,7 +84,7 @@ function drawRow(context: CanvasRenderingContext2D, row: HeatRow, y: number, pla
 
 		context.fillStyle = heat > 0 ? heatColour(heat, colours) : colours.line;
 		context.fillRect(x, y + 1, Math.max(place.cell - 1, 1), ROW - 2);
-		if (place.cell < 18 || Math.abs(distance) > MARKS)
+		if (!hasMarks(place) || Math.abs(distance) > MARKS)
 			return;
 		context.fillStyle = heat > 0 ? colours.heatText[heat > 0.65 ? 1 : 0]! : colours.text;
 		context.textAlign = 'center';
@@ -107,11 +113,11 @@ function draw(canvas: HTMLCanvasElement, { rows, difference = false }: HeatMapPr
 	}
 }
 
-function Details({ row, column, difference }: { row: HeatRow | undefined; column: number; difference: boolean }) {
+function Details({ row, column, difference, marked }: { row: HeatRow | undefined; column: number; difference: boolean; marked: boolean }) {
 	const frame = row?.frames[column];
 
 	if (!row || !frame)
-		return <p class="dim flame-details">A row is a call path, its root at the left; colour is {difference ? 'the added time' : 'the time'} of the function itself. 0 marks the one with the most, -1 its caller. Point at a cell, or press the arrow keys, to see it.</p>;
+		return <p class="dim flame-details">A row is a call path, its root at the left; colour is {difference ? 'the added time' : 'the time'} of the function itself.{marked && ' 0 marks the one with the most, -1 its caller.'} Point at a cell, or press the arrow keys, to see it.</p>;
 	const distance = column - row.hottest;
 
 	return (
@@ -179,7 +185,9 @@ export function HeatMap(props: HeatMapProps) {
 			<canvas ref={canvas} tabIndex={0} role="img" aria-label={`${props.label}. Arrow keys go from cell to cell, Enter chooses the row.`}
 				style={{ height: `${rows.length * ROW}px` }} onKeyDown={onKey} onClick={onClick}
 				onMouseMove={(event) => setChosen(atPointer(event))} />
-			<Details row={chosen ? rows[chosen.row] : undefined} column={chosen?.column ?? 0} difference={props.difference ?? false} />
+			<Details row={chosen ? rows[chosen.row] : undefined} column={chosen?.column ?? 0} difference={props.difference ?? false}
+				marked={hasMarks(geometry(rows, canvas.current?.clientWidth ?? innerWidth))} />
+			<SavePng canvas={canvas} name="heat-map" />
 		</section>
 	);
 }

@@ -20,6 +20,7 @@ export interface Field {
 }
 
 // What several analyses are asked with.
+export const symptom: Field = { key: 'symptom', label: 'What was slow', hint: 'wait > 200ms in app!lock' };
 export const where: Field = { key: 'where', label: 'Only streams with', hint: 'version=4.2', suggest: 'where' };
 export const match: Field = { key: 'match', label: 'Only stacks with', hint: 'libssl*!*' };
 export const exclude: Field = { key: 'exclude', label: 'No stacks with', hint: 'app!poll_loop' };
@@ -115,13 +116,19 @@ export function Options({ fields, info, open, action }: OptionsProps) {
 	const { query } = route.value;
 	const set = Object.fromEntries(fields.map(({ key }) => [key, query.get(key) ?? '']));
 	const [values, setValues] = useState(set);
-	const said = fields.filter(({ key }) => set[key]).map(({ label, key, flag }) => (flag ? label : `${label}: ${set[key]}`));
+	const said = fields.filter(({ key }) => set[key]);
 
 	// At once, not after the next frame: what the user types until then would be lost.
 	useLayoutEffect(() => setValues(set), [query.toString()]);
 	return (
-		<details class="options" open={open}>
-			<summary>Options{said.length > 0 && <>: <bdi>{said.join('; ')}</bdi></>}</summary>
+		<div class="filters">
+			{said.map(({ key, label, flag }) => (
+				<span class="chip">
+					{label} {!flag && <b><bdi>{set[key]}</bdi></b>} <button type="button" aria-label={`Without ${label} ${set[key]}`} title="Remove" onClick={() => go(linkHere(route.value.parts, { [key]: '' }))}>×</button>
+				</span>
+			))}
+			<details class="options" open={open}>
+				<summary class="chip">{said.length > 0 ? 'Change' : 'Options'}</summary>
 			<form onSubmit={(event) => {
 				event.preventDefault();
 				go(linkHere([], values));
@@ -132,5 +139,6 @@ export function Options({ fields, info, open, action }: OptionsProps) {
 				<button type="submit">{action}</button>
 			</form>
 		</details>
+		</div>
 	);
 }

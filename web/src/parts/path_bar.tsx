@@ -6,6 +6,7 @@ import { palette } from '../colours';
 import { duration } from '../format';
 import type { PathLine, PathPart } from '../path_lines';
 import { useDrawing } from './redraw';
+import { SavePng } from './save_png';
 
 interface PathBarProps {
 	t0: number;
@@ -91,8 +92,11 @@ export function PathBar(props: PathBarProps) {
 	}
 
 	return (
-		<canvas ref={canvas} class="scatter" tabIndex={0} role="img" aria-label={`${props.label}. Arrow keys go from part to part.`}
-			style={{ height: `${TILES + 3 + rowsOf(lines) * ROW + SCALE}px` }} onKeyDown={onKey}
-			onClick={(event) => onSelect(atPointer(event))} />
+		<>
+			<canvas ref={canvas} class="scatter" tabIndex={0} role="img" aria-label={`${props.label}. Arrow keys go from part to part.`}
+				style={{ height: `${TILES + 3 + rowsOf(lines) * ROW + SCALE}px` }} onKeyDown={onKey}
+				onClick={(event) => onSelect(atPointer(event))} />
+			<SavePng canvas={canvas} name="critical-path" />
+		</>
 	);
 }

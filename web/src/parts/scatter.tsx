@@ -5,6 +5,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { clusterColour, palette } from '../colours';
 import type { ExplainCurves } from '../results';
 import { useDrawing } from './redraw';
+import { SavePng } from './save_png';
 
 export interface ScatterData {
 	x: number[];
@@ -211,8 +212,11 @@ export function Scatter(props: ScatterProps) {
 	}
 
 	return (
-		<canvas ref={canvas} class="scatter" tabIndex={0} role="img" style={{ height: `${HEIGHT}px` }}
-			aria-label={`${data.yName} against ${data.xName}. Arrow keys go from point to point.`} onKeyDown={onKey}
-			onClick={onClick} onMouseMove={(event) => !pinned && onSelect(atPointer(event))} />
+		<>
+			<canvas ref={canvas} class="scatter" tabIndex={0} role="img" style={{ height: `${HEIGHT}px` }}
+				aria-label={`${data.yName} against ${data.xName}. Arrow keys go from point to point.`} onKeyDown={onKey}
+				onClick={onClick} onMouseMove={(event) => !pinned && onSelect(atPointer(event))} />
+			<SavePng canvas={canvas} name="points" />
+		</>
 	);
 }

@@ -18,8 +18,10 @@ export function ordered(a: number, b: number): Span {
 	return a < b ? { t0: a, t1: b } : { t0: b, t1: a };
 }
 
-// A span of this length within the whole, beginning near `t0`.
+// A span of this length within the whole, beginning near `t0`. `whole` may be Infinity: then it may begin before 0, too.
 function within(t0: number, length: number, whole: number): Span {
+	if (whole === Infinity)
+		return { t0, t1: t0 + length };
 	const start = Math.min(Math.max(t0, 0), whole - length);
 
 	return { t0: start, t1: start + length };

@@ -1,19 +1,27 @@
-// The timeline of a stream on a canvas: a row per thread; running, waiting, on the run queue.
+// The timeline of a stream: rows of threads and processors on a canvas (time_picture.ts), their names beside it, and
+// what is under the pointer above it (time_tip.tsx). However many rows there are, only those on screen are drawn.
 // Wheel or w and s zoom, a and d pan, a click selects an event; time_gestures.ts has what is done by hand.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 
-import { palette, type Palette } from '../colours';
+import { palette } from '../colours';
 import { duration, plural } from '../format';
-import { useDrawing } from './redraw';
-import { drawWakeArrows, wakeArrows, type WakeArrow } from './wake_arrows';
-import { nextOnTheWay } from '../wake_chain';
-import { threadRows } from './thread_rows';
-import { MIN_SPAN, panned, useTimeGestures, zoomed, type Span } from './time_gestures';
+import { isGpu } from '../gpus';
+import type { StreamSymptom } from '../results';
+import { threadName } from '../state_words';
 import { lastAtOrBefore, RUN, WAIT, type EventRef, type StreamData } from '../stream_data';
+import type { LineRow } from '../time_rows_list';
+import { type TimeStates } from '../time_states';
+import { nextOnTheWay } from '../wake_chain';
+import { useDrawing } from './redraw';
+import { MIN_SPAN, panned, useTimeGestures, zoomed, type Span } from './time_gestures';
+import { drawTimeLine, HEAD, ROW, type TimePicture } from './time_picture';
+import { makeHover, TimeTip, useHoverDrawing } from './time_tip';
+import { wakeArrows } from './wake_arrows';
 
 export interface TimeLineProps {
 	data: StreamData;
-	rows: number[]; // threads, from top to bottom
+	states: TimeStates;
+	rows: LineRow[];
 	view: Span;
 	onView: (view: Span) => void;
 	selected: EventRef | null;
@@ -21,246 +29,116 @@ export interface TimeLineProps {
 	onSelect: (event: EventRef | null, step: boolean) => void;
 	span: Span | null; // selected time
 	onSpan: (span: Span | null) => void;
+	symptom: StreamSymptom | null; // the chosen one
 	path: { first: number; count: number } | null; // the critical path to highlight
+	threads: Set<number>; // selected threads; empty: all
+	onThread: (thread: number, more: boolean) => void;
+	onFold: (key: string) => void;
+	onPin: (thread: number) => void;
+	onHide: (thread: number) => void;
+	height: number;
+	free?: boolean; // the view may lie outside of the stream, since that of another decides
 }
 
-const ROW = 22;
-const HEAD = 24; // the scale
-const LABEL = 170;
-const SCROLL_STEP = 300; // pixels that the page may scroll before more rows are drawn
-
-function labelWidth(width: number): number {
-	return width < 600 ? 90 : LABEL;
+export function labelWidth(width: number): number {
+	return width < 600 ? 96 : 190;
 }
 
-interface Drawing {
-	context: CanvasRenderingContext2D;
-	width: number;
-	label: number;
-	colours: Palette;
-	x: (t: number) => number;
-	pixel: number; // in ns
-}
-
-// Rows near the window, from the first to the one after the last: only they are drawn, however many there are.
-function rowsOnScreen(canvas: HTMLCanvasElement, count: number): [number, number] {
-	const { top } = canvas.getBoundingClientRect();
-	const row = (y: number) => Math.min(Math.max(Math.floor((y - top - HEAD) / ROW), 0), count);
-
-	return [row(-SCROLL_STEP), row(innerHeight + SCROLL_STEP + ROW)];
-}
-
-function drawThreads(drawing: Drawing, props: TimeLineProps, ratio: number, [first, end]: [number, number]): void {
-	const { context, colours, width, label, pixel } = drawing;
-	const left = Math.round(label * ratio);
-	const insets = { run: Math.round(3 * ratio), queue: Math.round(5 * ratio), wait: Math.round(7 * ratio) };
-	const shape = { width: Math.max(Math.round(width * ratio) - left, 1), height: ROW * ratio, insets };
-	const image = threadRows(props.data, props.rows.slice(first, end), props.view.t0, pixel / ratio, shape, colours);
-
-	context.putImageData(image, left, Math.round((HEAD + first * ROW) * ratio));
-}
-
-function niceStep(span: number, lines: number): number {
-	const rough = span / lines;
-	const power = 10 ** Math.floor(Math.log10(rough));
-	const factor = [1, 2, 5, 10].find((each) => each * power >= rough)!;
-
-	return factor * power;
-}
-
-// Where three digits do not tell the lines apart, they count from the first one.
-function drawScale(drawing: Drawing, view: Span, height: number): void {
-	const { context, colours, x, width, label } = drawing;
-	const step = niceStep(view.t1 - view.t0, (width - label) / (width < 600 ? 60 : 85));
-	const first = Math.ceil(view.t0 / step) * step;
-	const fine = step < view.t1 / 500;
-
-	context.fillStyle = colours.dim;
-	context.strokeStyle = colours.line;
-	context.lineWidth = 1;
-	for (let t = first; t < view.t1; t += step) {
-		context.beginPath();
-		context.moveTo(Math.round(x(t)) + 0.5, HEAD - 4);
-		context.lineTo(Math.round(x(t)) + 0.5, height);
-		context.stroke();
-		const text = fine && t > first ? `+${duration(t - first)}` : t === 0 ? '0' : duration(t);
-
-		if (x(t) + 3 + context.measureText(text).width <= width)
-			context.fillText(text, x(t) + 3, HEAD / 2);
-	}
-}
-
-// The parts of the path within one pixel: one line from its highest to its lowest row.
-function drawPath(drawing: Drawing, props: TimeLineProps, rowOf: Map<number, number>): void {
-	const { context, colours, x, width, label } = drawing;
-	const { path, data: { path: { t, cost, thread } }, view } = props;
-
-	if (!path)
-		return;
-	const end = path.first + path.count;
-	let before = NaN; // the row that the line comes from
-	let column = NaN; // the pixel under way, and the rows that it goes through
-	let highest = Infinity;
-	let lowest = -Infinity;
-
-	context.strokeStyle = colours.path;
-	context.lineWidth = 2;
-	context.beginPath();
-	for (let i = lastAtOrBefore(t, path.first, end, view.t0); i < end && t[i]! <= view.t1; i++) {
-		const row = rowOf.get(thread[i]!);
-		const to = t[i]! + cost[i]!;
-
-		if (row === undefined || to < view.t0) {
-			before = NaN;
-			continue;
-		}
-		const y = HEAD + row * ROW + ROW - 3;
-		const left = Math.max(x(t[i]!), label);
-		const right = Math.max(Math.min(x(to), width), left);
-
-		if (Math.floor(left) !== column) {
-			flush();
-			column = Math.floor(left);
-		}
-		highest = Math.min(highest, y, before || y);
-		lowest = Math.max(lowest, y, before || y);
-		if (right - left >= 0.5) {
-			context.moveTo(left, y);
-			context.lineTo(right, y);
-		}
-		before = y;
-	}
-	flush();
-	context.stroke();
-
-	function flush(): void {
-		if (lowest > highest) {
-			context.moveTo(column + 0.5, highest);
-			context.lineTo(column + 0.5, lowest);
-		} else if (lowest === highest) {
-			context.moveTo(column, lowest);
-			context.lineTo(column + 1, lowest);
-		}
-		highest = Infinity;
-		lowest = -Infinity;
-	}
-}
-
-function drawArrow(drawing: Drawing, props: TimeLineProps, rowOf: Map<number, number>): void {
-	const { context, colours, x } = drawing;
-	const { selected, data } = props;
-
-	if (!selected)
-		return;
-	const list = data.lists[selected.type];
-	const thread = data.threadOf(selected);
-	const row = rowOf.get(thread);
-	const end = list.t[selected.place]! + list.cost[selected.place]!;
-
-	if (row === undefined)
-		return;
-	const left = x(list.t[selected.place]!);
-
-	context.strokeStyle = colours.text;
-	context.lineWidth = 2;
-	context.strokeRect(Math.max(left, drawing.label), HEAD + row * ROW + 1, Math.max(x(end) - Math.max(left, drawing.label), 3), ROW - 3);
-	const from = rowOf.get(data.wakerOf(selected));
-
-	if (from === undefined)
-		return;
-	const y0 = HEAD + from * ROW + ROW / 2;
-	const y1 = HEAD + row * ROW + ROW / 2;
-	const head = y1 > y0 ? -6 : 6;
-
-	context.beginPath();
-	context.moveTo(x(end), y0);
-	context.lineTo(x(end), y1);
-	context.moveTo(x(end) - 4, y1 + head);
-	context.lineTo(x(end), y1);
-	context.lineTo(x(end) + 4, y1 + head);
-	context.stroke();
-}
-
-// Names of threads differ at their ends: what does not fit is left out in the middle.
-function shortened(text: string, room: number): string {
-	const end = Math.floor((room - 1) * 0.6);
-
-	return text.length > room ? `${text.slice(0, room - 1 - end)}…${text.slice(-end)}` : text;
-}
-
-function drawLabels(drawing: Drawing, props: TimeLineProps, height: number, [first, end]: [number, number]): void {
-	const { context, colours, label } = drawing;
-
-	context.fillStyle = colours.background;
-	context.fillRect(0, 0, label, height);
-	props.rows.slice(first, end).forEach((thread, place) => {
-		const row = first + place;
-		const { name, tid } = props.data.head.threads[thread]!;
-		const text = `${name || 'thread'} ${tid}`;
-		const room = Math.floor((label - 10) / 7);
-
-		context.fillStyle = colours.text;
-		context.fillText(shortened(text, room), 2, HEAD + row * ROW + ROW / 2);
-	});
-}
-
-function draw(canvas: HTMLCanvasElement, props: TimeLineProps, dragged: Span | null, arrows: WakeArrow[] | null): void {
-	const context = canvas.getContext('2d')!;
-	const width = canvas.clientWidth;
-	const height = canvas.clientHeight;
-	const ratio = devicePixelRatio;
-	const label = labelWidth(width);
-	const { view } = props;
-	const scale = (width - label) / (view.t1 - view.t0);
-	const drawing: Drawing = { context, width, label, colours: palette.value, x: (t) => label + (t - view.t0) * scale, pixel: 1 / scale };
-	const rowOf = new Map(props.rows.map((thread, row) => [thread, row]));
-	const marked = dragged ?? props.span;
-	const onScreen = rowsOnScreen(canvas, props.rows.length);
-
-	canvas.width = Math.round(width * ratio);
-	canvas.height = Math.round(height * ratio);
-	drawThreads(drawing, props, ratio, onScreen);
-	context.scale(ratio, ratio);
-	context.font = '12px ui-monospace, monospace';
-	context.textBaseline = 'middle';
-	context.globalCompositeOperation = 'destination-over'; // lines are behind bars
-	drawScale(drawing, view, height);
-	context.globalCompositeOperation = 'source-over';
-	drawPath(drawing, props, rowOf);
-	if (arrows)
-		drawWakeArrows(context, arrows, drawing.x, (row) => HEAD + row * ROW + ROW / 2, drawing.colours.text);
-	drawArrow(drawing, props, rowOf);
-	if (marked) {
-		context.globalAlpha = 0.2;
-		context.fillStyle = drawing.colours.match;
-		context.fillRect(drawing.x(marked.t0), 0, drawing.x(marked.t1) - drawing.x(marked.t0), height);
-		context.globalAlpha = 1;
-	}
-	drawLabels(drawing, props, height, onScreen);
-}
+const isTouch = matchMedia('(pointer: coarse)').matches;
 
 const MAX_ARROWS = 250;
 
+function RowLabel({ row, number, props, top }: { row: LineRow; number: number; props: TimeLineProps; top: number }) {
+	const style = { top: `${top}px`, height: `${ROW}px` };
+
+	if (row.kind === 'group')
+		return (
+			<div key={`g${row.key}`} class="time-label group" style={style}>
+				<button type="button" aria-expanded={row.open} onClick={() => props.onFold(row.key)}>
+					<span aria-hidden="true">{row.open ? '▾' : '▸'}</span> <bdi>{row.title}</bdi> <span class="dim">{row.key === 'cpus' ? row.detail : row.open ? row.detail : `· ${row.threads.length}`}</span>
+				</button>
+			</div>
+		);
+	if (row.kind === 'cpu')
+		return <div key={`c${number}`} class="time-label" style={style}><span class="name">CPU {row.cpu}</span></div>;
+	const { name, tid, pid } = props.data.head.threads[row.thread]!;
+
+	return (
+		<div key={`t${row.thread}`} class="time-label" style={style}>
+			<button type="button" class="name" aria-pressed={props.threads.has(row.thread)} title={`${threadName(props.data, row.thread)}: click selects it, Ctrl and click several`}
+				onClick={(event) => props.onThread(row.thread, event.ctrlKey || event.metaKey || event.shiftKey)}><bdi>{name || 'thread'}</bdi></button>
+			{!isGpu(pid) && <span class="dim tid">{tid}</span>}
+			<span class="row-actions">
+				<button type="button" aria-pressed={row.pinned} aria-label={`Pin ${threadName(props.data, row.thread)} at the top`} title="Pin at the top" onClick={() => props.onPin(row.thread)}>▲</button>
+				<button type="button" aria-label={`Hide ${threadName(props.data, row.thread)}`} title="Hide" onClick={() => props.onHide(row.thread)}>✕</button>
+			</span>
+		</div>
+	);
+}
+
+// Whether the critical path is in a thread at a moment.
+function pathAt({ data: { path: { t, cost, thread } }, path }: TimeLineProps, wanted: number, at: number): boolean {
+	if (!path?.count)
+		return false;
+	const i = lastAtOrBefore(t, path.first, path.first + path.count, at);
+
+	return thread[i] === wanted && at >= t[i]! && at <= t[i]! + cost[i]!;
+}
+
 export function TimeLine(props: TimeLineProps) {
 	const canvas = useRef<HTMLCanvasElement>(null);
-	const { data, view } = props;
-	const whole = Math.max(data.head.span_ns, MIN_SPAN);
+	const overlay = useRef<HTMLCanvasElement>(null);
+	const box = useRef<HTMLDivElement>(null);
+	const hover = useMemo(makeHover, []);
+	const { data, states, rows, view } = props;
+	const whole = props.free ? Infinity : Math.max(data.head.span_ns, MIN_SPAN);
 	const latest = useRef(props);
-	const [, setScrolled] = useState(0);
+	const [scroll, setScroll] = useState(0);
+	const [width, setWidth] = useState(1000);
+	const label = labelWidth(width);
+	const height = Math.min(props.height, HEAD + rows.length * ROW + 22);
+	const first = Math.max(Math.floor(scroll / ROW), 0);
+	const end = Math.min(Math.ceil((scroll + height - HEAD) / ROW), rows.length);
 
 	latest.current = props;
-	useEffect(() => {
-		const onScroll = () => setScrolled(Math.floor(scrollY / SCROLL_STEP));
+	useHoverDrawing(overlay, hover);
+	useLayoutEffect(() => {
+		const observer = new ResizeObserver(() => setWidth(canvas.current?.clientWidth ?? 1000));
 
-		addEventListener('scroll', onScroll, { passive: true });
-		return () => removeEventListener('scroll', onScroll);
+		setWidth(canvas.current!.clientWidth);
+		observer.observe(canvas.current!);
+		return () => observer.disconnect();
 	}, []);
 	const { dragged, handlers } = useTimeGestures(canvas, {
 		view, whole, timeAt, shareAt, onView: props.onView, onSpan: props.onSpan, onTap: (event) => props.onSelect(eventAt(event), false),
 	});
-	const arrows = wakeArrows(data, props.rows, view.t0, view.t1, MAX_ARROWS);
+	const arrows = useMemo(() => {
+		const rowOf = new Map<number, number>();
 
-	useDrawing(canvas, (element) => draw(element, props, dragged, arrows));
+		rows.slice(first, end).forEach((row, place) => row.kind === 'thread' && rowOf.set(row.thread, first + place));
+		return wakeArrows(data, rowOf, view.t0, view.t1, MAX_ARROWS);
+	}, [data, rows, first, end, view.t0, view.t1]);
+	const picture: TimePicture = {
+		data, states, rows, view, scroll, label, selected: props.selected, span: dragged ?? props.span, symptom: props.symptom, path: props.path, arrows,
+	};
+
+	useDrawing(canvas, (element) => drawTimeLine(element, picture, palette.value));
+	useEffect(() => {
+		hover.value = null; // what was under the pointer has moved
+	}, [view, rows, scroll]);
+	// The selected event comes into sight.
+	useEffect(() => {
+		const thread = props.selected ? data.threadOf(props.selected) : -1;
+		const number = rows.findIndex((row) => row.kind === 'thread' && row.thread === thread);
+		const element = box.current!;
+
+		if (number < 0)
+			return;
+		if (number * ROW < element.scrollTop)
+			element.scrollTop = number * ROW;
+		else if ((number + 1) * ROW + HEAD > element.scrollTop + element.clientHeight)
+			element.scrollTop = (number + 2) * ROW + HEAD - element.clientHeight;
+	}, [props.selected, rows]);
 	useEffect(() => {
 		const element = canvas.current!;
 		// Not passive: the page must not scroll when Ctrl and the wheel zoom.
@@ -268,7 +146,7 @@ export function TimeLine(props: TimeLineProps) {
 			const now = latest.current.view;
 
 			if (!event.ctrlKey && !event.metaKey && Math.abs(event.deltaX) < Math.abs(event.deltaY) && !event.shiftKey)
-				return; // the page scrolls
+				return; // the list scrolls
 			event.preventDefault();
 			if (event.ctrlKey || event.metaKey)
 				latest.current.onView(zoomed(now, timeAt(event.offsetX, now), 1.003 ** event.deltaY, whole));
@@ -281,18 +159,51 @@ export function TimeLine(props: TimeLineProps) {
 	}, [data]);
 
 	function shareAt(x: number): number {
-		const width = canvas.current!.clientWidth;
-		const label = labelWidth(width);
+		const all = canvas.current!.clientWidth;
 
-		return (x - label) / (width - label);
+		return (x - labelWidth(all)) / (all - labelWidth(all));
 	}
 	function timeAt(x: number, now: Span): number {
 		return now.t0 + shareAt(x) * (now.t1 - now.t0);
 	}
+	function rowAt(y: number): number {
+		return y < HEAD ? -1 : Math.floor((y - HEAD + scroll) / ROW);
+	}
+	// The event under the pointer, else one that is near: short ones are hard to hit.
 	function eventAt(event: MouseEvent): EventRef | null {
-		const thread = props.rows[Math.floor((event.offsetY - HEAD) / ROW)];
+		const row = rows[rowAt(event.offsetY)];
 
-		return thread === undefined ? null : data.eventAt(thread, timeAt(event.offsetX, view));
+		if (row?.kind !== 'thread')
+			return null;
+		for (const by of [0, 1, -1, 2, -2, 3, -3]) {
+			const segment = states.at(row.states, timeAt(event.offsetX + by, view));
+			const found = segment < 0 ? null : states.eventOf(segment);
+
+			if (found)
+				return found;
+		}
+		return null;
+	}
+	function onMove(event: PointerEvent): void {
+		handlers.onPointerMove(event);
+		const number = rowAt(event.offsetY);
+		const row = rows[number];
+		const t = timeAt(event.offsetX, view);
+
+		if (event.offsetX < label || event.pointerType === 'touch' || event.buttons) {
+			hover.value = null;
+			return;
+		}
+		const segment = row && row.kind !== 'group' ? states.at(row.states, t) : -1;
+		const x = (at: number) => label + ((at - view.t0) / (view.t1 - view.t0)) * (canvas.current!.clientWidth - label);
+
+		hover.value = {
+			row: row && row.kind !== 'group' ? row.states : -1, segment, t, x: event.offsetX, y: event.offsetY,
+			box: segment < 0 ? null : {
+				left: Math.max(x(states.start[segment]!), label), right: Math.min(x(states.endOf(row!.kind === 'group' ? 0 : row!.states, segment)), canvas.current!.clientWidth),
+				top: HEAD + number * ROW - scroll + 3, height: ROW - 6,
+			},
+		};
 	}
 	function onKey(event: KeyboardEvent): void {
 		const middle = (view.t0 + view.t1) / 2;
@@ -317,32 +228,37 @@ export function TimeLine(props: TimeLineProps) {
 		act();
 		event.preventDefault();
 	}
+	const threads = rows.flatMap((row) => (row.kind === 'thread' ? [row.thread] : []));
+
 	// To the next or the last event of the thread, or of the thread below or above.
 	function step(by: number): void {
-		const now = props.selected ?? data.eventAt(props.rows[0]!, (view.t0 + view.t1) / 2) ?? firstEvent(data, props.rows);
+		const now = props.selected;
 
-		if (!now || !props.selected) {
-			props.onSelect(now, true);
+		if (!now) {
+			props.onSelect((threads.length ? data.eventAt(threads[0]!, (view.t0 + view.t1) / 2) : null) ?? firstEvent(data, threads), true);
 			return;
 		}
-		const list = data.lists[now.type];
 		const thread = data.threadOf(now);
-		const place = now.place + by;
+		const list = data.lists[now.type];
 
-		if (place >= list.first[thread]! && place < list.first[thread + 1]!)
-			props.onSelect({ type: now.type, place }, true);
+		for (let segment = states.at(thread, list.t[now.place]!) + by; segment >= states.first[thread]! && segment < states.first[thread + 1]!; segment += by) {
+			const found = states.eventOf(segment);
+
+			if (found && (found.type !== now.type || found.place !== now.place)) {
+				props.onSelect(found, true);
+				return;
+			}
+		}
 	}
 	function change(by: number): void {
 		if (!props.selected) {
 			step(by);
 			return;
 		}
-		const list = data.lists[props.selected.type];
-		const t = list.t[props.selected.place]!;
-		let row = props.rows.indexOf(data.threadOf(props.selected));
+		const t = data.lists[props.selected.type].t[props.selected.place]!;
 
-		for (row += by; row >= 0 && row < props.rows.length; row += by) {
-			const found = data.eventAt(props.rows[row]!, t);
+		for (let place = threads.indexOf(data.threadOf(props.selected)) + by; place >= 0 && place < threads.length; place += by) {
+			const found = data.eventAt(threads[place]!, t);
 
 			if (found) {
 				props.onSelect(found, true);
@@ -352,14 +268,26 @@ export function TimeLine(props: TimeLineProps) {
 	}
 
 	return (
-		<>
-			<canvas ref={canvas} class="time-line" tabIndex={0} role="img" style={{ height: `${HEAD + props.rows.length * ROW}px` }}
-				aria-label="Time line of threads. w and s zoom, a and d pan, arrows go from event to event, Enter goes to the waker, Backspace back."
-				onKeyDown={onKey} {...handlers} />
-			<p class="dim">
-				{arrows ? (arrows.length > 0 ? `Arrows: ${plural(arrows.length, 'wakeup')} between these threads` : 'No wakeup between these threads here') : 'Too many wakeups to draw: zoom in to see their arrows'}
+		<div class="time-box-outer" onPointerLeave={() => (hover.value = null)}>
+			<div ref={box} class="time-box" style={{ height: `${height}px` }} onScroll={(event) => setScroll(event.currentTarget.scrollTop)}>
+				<div class="time-stack" style={{ height: `${height}px` }}>
+					<canvas ref={canvas} class="time-line" tabIndex={0} role="img"
+						aria-label={`Timeline of ${plural(threads.length, 'thread')} from ${duration(view.t0)} to ${duration(view.t1)}. w and s zoom, a and d pan, arrows go from event to event, Enter goes to the waker, Backspace back.`}
+						onKeyDown={onKey} {...handlers} onPointerMove={onMove} />
+					<canvas ref={overlay} class="time-overlay" aria-hidden="true" />
+					<div class="time-labels" style={{ width: `${label}px`, top: `${HEAD}px`, height: `${height - HEAD}px` }}>
+						{rows.slice(first, end).map((row, place) => <RowLabel row={row} number={first + place} props={props} top={(first + place) * ROW - scroll} />)}
+					</div>
+				</div>
+				<div style={{ height: `${Math.max(HEAD + rows.length * ROW - height, 0)}px` }} />
+			</div>
+			<TimeTip data={data} states={states} hover={hover} onPath={(thread, t) => pathAt(latest.current, thread, t)} />
+			<p class="dim time-note">
+				{arrows ? (arrows.length > 0 ? `Arrows: ${plural(arrows.length, 'wakeup')} between these threads` : 'No wakeup between these threads here') : 'Too many wakeups to draw: zoom in to see their arrows'}.{' '}
+				{isTouch ? 'Tap a wait for its stack and its waker. Drag to move, pinch to zoom; hold, then drag, to select time.'
+					: 'Click a wait, Enter walks to its waker; Shift and drag selects time; ? shows all keys.'}
 			</p>
-		</>
+		</div>
 	);
 }
 

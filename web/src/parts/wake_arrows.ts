@@ -9,14 +9,13 @@ export interface WakeArrow {
 
 const MAX_WAITS = 20000; // that are looked at for one picture
 
-// The wake-ups between rows that are shown, within [t0, t1]; null: more than `most`, or too many waits to look at.
-export function wakeArrows(data: StreamData, rows: number[], t0: number, t1: number, most: number): WakeArrow[] | null {
+// The wake-ups between threads that are shown, by their rows, within [t0, t1]; null: more than `most`, or too many waits to look at.
+export function wakeArrows(data: StreamData, rowOf: Map<number, number>, t0: number, t1: number, most: number): WakeArrow[] | null {
 	const { t, cost, first, waker } = data.lists[WAIT];
-	const rowOf = new Map(rows.map((thread, row) => [thread, row]));
 	const arrows: WakeArrow[] = [];
 	let looked = 0;
 
-	for (const [to, thread] of rows.entries()) {
+	for (const [thread, to] of rowOf) {
 		const last = first[thread + 1]!;
 
 		if (first[thread] === last)

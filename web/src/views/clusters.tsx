@@ -5,20 +5,39 @@ import { count, duration, percent, plural } from '../format';
 import { culprit, FrameTable, type Frame } from '../frames';
 import { blocks } from '../page_data';
 import { Bar } from '../parts/bar';
+import { FindingList } from '../parts/finding_list';
 import { FlameGraph } from '../parts/flame_graph';
 import { FrameList, FrameName } from '../parts/frame_list';
 import { Help } from '../parts/help';
 import { MakeSignature } from '../parts/signature';
 import { Table, type Column } from '../parts/table';
 import type { MineCluster, MinePattern, MineResult } from '../results';
-import { go, link, linkHere, route } from '../route';
+import { go, link, linkBack, linkHere, route } from '../route';
 import { buildTree } from '../stack_tree';
+import { AT_EVENT } from '../stream_link';
 
 export interface Row extends MineCluster {
 	rank: number;
 	culprit: Frame; // of its costliest pattern
 	otherWays: number; // patterns without it
 	leading: Frame[]; // the costliest pattern
+	apart?: Frame; // another function of it, where several clusters have the same culprit
+}
+
+// The innermost function of a cluster that others of the same name lack, by which they are told apart.
+function tellApart(rows: Row[]): Row[] {
+	const byName = new Map<string, Row[]>();
+
+	for (const row of rows)
+		byName.set(row.culprit.text, [...(byName.get(row.culprit.text) ?? []), row]);
+	return rows.map((row) => {
+		const namesakes = byName.get(row.culprit.text)!.filter((each) => each !== row);
+		const lacked = (frame: Frame) => namesakes.filter(({ leading }) => !leading.includes(frame)).length;
+		const own = row.leading.filter((frame) => !frame.plumbing && frame !== row.culprit);
+		const best = Math.max(0, ...own.map(lacked));
+
+		return namesakes.length && best > 0 ? { ...row, apart: own.filter((frame) => lacked(frame) === best).at(-1) } : row;
+	});
 }
 
 interface Model {
@@ -29,16 +48,16 @@ interface Model {
 }
 
 export function makeModel(result: MineResult): Model {
-	const table = new FrameTable(result.modules, result.plumbing);
+	const table = new FrameTable(result);
 	const patterns = new Map(result.patterns.map((pattern) => [pattern.id, pattern]));
-	const rows = result.clusters.map((cluster, place) => {
+	const rows = tellApart(result.clusters.map((cluster, place): Row => {
 		const members = cluster.patterns.map((id) => patterns.get(id)!);
 		const costliest = members.reduce((best, each) => (each.cost_ns > best.cost_ns ? each : best), members[0]!);
 		const leading = table.list(costliest.frames);
 		const head = culprit(leading)!;
 
 		return { ...cluster, rank: place + 1, leading, culprit: head, otherWays: members.filter(({ frames }) => !frames.includes(head.text)).length };
-	});
+	}));
 
 	return { result, table, patterns, rows };
 }
@@ -50,12 +69,17 @@ export function ClusterName({ row, href }: { row: Row; href?: string }) {
 	return (
 		<>
 			{href === undefined ? name : <a href={href}>{name}</a>}
+			{row.apart && <span class="dim apart"> with <bdi class="mono">{row.apart.name}</bdi></span>}
 			{row.otherWays > 0 && <span class="dim other-ways" title="Patterns of the cluster without this function; the cost is that of all"> +{plural(row.otherWays, 'pattern')}</span>}
 		</>
 	);
 }
 
 const words = { run: ['sample', 'CPU time'], wait: ['wait', 'waiting'], both: ['event', 'time'], ready: ['delay', 'time without a processor'] } as const;
+
+function sharesOverlap({ clusters }: MineResult): boolean {
+	return clusters.reduce((sum, { share }) => sum + share, 0) > 1.0005;
+}
 
 function Summary({ result }: { result: MineResult }) {
 	const { symptoms, area, input } = result;
@@ -67,28 +91,9 @@ function Summary({ result }: { result: MineResult }) {
 			{plural(area.events, event)} ({duration(area.cost_ns)}) in {plural(input.streams, 'stream')}, scope {result.scope}:
 			{' '}{plural(result.patterns_total, 'costly call-stack pattern')} in {plural(result.clusters_total, 'cluster')}, the costliest first.
 			{result.end !== 'complete' && <b> The search ended early ({result.end}): there may be more.</b>}
+			{sharesOverlap(result) && ' Clusters overlap: an event that fits several counts in each, so shares add up to more than all.'}
 			{result.clusters.length < result.clusters_total && <b> Only the first {result.clusters.length} are here.</b>}
 		</Help>
-	);
-}
-
-// Where the time went, a sentence each: what a person asks first.
-function Findings({ result }: { result: MineResult }) {
-	if (!result.findings?.length)
-		return null;
-	return (
-		<>
-			<ol class="findings">
-				{result.findings.map((finding) => (
-					<li key={finding.id}>
-						<span class="share"><Bar share={finding.share} />{percent(finding.share)}</span>
-						<b>{duration(finding.cost_ns)}</b>
-						<span>{finding.sentence}</span>
-					</li>
-				))}
-			</ol>
-			{result.hint && <p class="dim">{result.hint}</p>}
-		</>
 	);
 }
 
@@ -102,7 +107,7 @@ function columnsOf(result: MineResult): Column<Row>[] {
 			cell: (row) => <ClusterName row={row} href={linkHere([row.id])} />,
 		},
 		{
-			key: 'share', title: 'Share', number: true, value: (row) => row.share, help: `Of the ${words[result.kind][1]} that was analyzed`,
+			key: 'share', title: 'Share', number: true, value: (row) => row.share, help: `Of the ${words[result.kind][1]} that was analysed`,
 			cell: (row) => (
 				<span class="share">
 					<Bar share={row.share} low={row.low_ns === null ? undefined : row.low_ns / whole}
@@ -201,7 +206,7 @@ function Examples({ row }: { row: Row }) {
 			<tbody>
 				{row.examples.map((example) => (
 					<tr>
-						<td>{blocks.value.has(`stream/${example.stream_id}`) ? <a href={link('stream', [example.stream_id], { at: String(example.t), tid: String(example.tid) })}><bdi>{example.stream}</bdi></a> : <bdi>{example.stream}</bdi>}</td>
+						<td>{blocks.value.has(`stream/${example.stream_id}`) ? <a href={link('stream', [example.stream_id], { at: String(example.t), tid: String(example.tid), view: AT_EVENT })}><bdi>{example.stream}</bdi></a> : <bdi>{example.stream}</bdi>}</td>
 						<td class="number">{duration(example.cost_ns)}</td>
 						<td class="number">{duration(example.longest_ns)}</td>
 						<td class="number">{example.tid}</td>
@@ -263,8 +268,8 @@ export function Clusters({ result, view }: { result: MineResult; view: string })
 	return (
 		<>
 			<Summary result={result} />
-			<Findings result={result} />
-			{!model.rows.length && <p>No pattern costs more than {duration(result.threshold_ns)}.</p>}
+			{!!result.findings?.length && <FindingList result={result} since={null} />}
+			{!model.rows.length && <p>No pattern costs more than {duration(result.threshold_ns)}. <a href={linkBack('overview')}>Overview</a> says where the time went.</p>}
 			{model.rows.length > 0 && (
 				<div class="two">
 					<div>

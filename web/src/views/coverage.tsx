@@ -1,11 +1,12 @@
 // The result of `lode coverage`: how much of the delay signatures explain, and which streams to open first.
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 
 import { count, duration, percent, plural } from '../format';
-import { blocks } from '../page_data';
+import { blocks, isServed } from '../page_data';
 import { Bar } from '../parts/bar';
 import { Help } from '../parts/help';
 import { ScrollBox } from '../parts/scroll_box';
+import { sign } from '../parts/signature';
 import { Table, type Column } from '../parts/table';
 import type { CoverageLevel, CoverageResult, CoverageSignature, CoverageStep } from '../results';
 import { link } from '../route';
@@ -14,9 +15,61 @@ function Share({ share }: { share: number | null }) {
 	return share === null ? <>–</> : <span class="share"><Bar share={share} />{percent(share)}</span>;
 }
 
+const states = ['open', 'fixed', 'ignored'];
+
+// A server keeps what is chosen.
+function State({ row: { name, state } }: { row: CoverageSignature }) {
+	const [error, setError] = useState('');
+
+	return (
+		<>
+			<select aria-label={`State of ${name}`} value={state} onChange={(event) => void sign({ name, state: event.currentTarget.value }).catch((failure: Error) => setError(failure.message))}>
+				{states.map((each) => <option value={each}>{each}</option>)}
+			</select>
+			{error && <span role="alert" class="error"> {error}</span>}
+		</>
+	);
+}
+
+function Bug({ bug }: { bug: string }) {
+	return /^https?:\/\//.test(bug) ? <a href={bug} rel="noopener noreferrer"><bdi>{bug}</bdi></a> : <bdi>{bug}</bdi>;
+}
+
+// One more note, which a server keeps.
+function AddNote({ name }: { name: string }) {
+	const [note, setNote] = useState('');
+	const [error, setError] = useState('');
+
+	function save(event: Event): void {
+		event.preventDefault();
+		setError('');
+		sign({ name, note: note.trim() }).then(() => setNote(''), (failure: Error) => setError(failure.message));
+	}
+	return (
+		<details class="add-note">
+			<summary>Add a note…</summary>
+			<form onSubmit={save}>
+				<input aria-label={`Note on ${name}`} value={note} onInput={(event) => setNote(event.currentTarget.value)} />{' '}
+				<button type="submit" disabled={!note.trim()}>Save</button>
+				{error && <span role="alert" class="error"> {error}</span>}
+			</form>
+		</details>
+	);
+}
+
+function Notes({ row: { name, bug, notes } }: { row: CoverageSignature }) {
+	return (
+		<div class="notes">
+			{bug !== null && <p><Bug bug={bug} /></p>}
+			{notes.map((note) => <p><bdi>{note}</bdi></p>)}
+			{isServed() && <AddNote name={name} />}
+		</div>
+	);
+}
+
 const columns: Column<CoverageSignature>[] = [
 	{ key: 'name', title: 'Signature', value: (row) => row.name, cell: (row) => <bdi>{row.name}</bdi> },
-	{ key: 'state', title: 'State', value: (row) => row.state },
+	{ key: 'state', title: 'State', value: (row) => row.state, cell: (row) => (isServed() ? <State row={row} /> : row.state) },
 	{ key: 'coverage', title: 'Covers', number: true, help: 'Of the delay', value: (row) => row.cost_ns, cell: (row) => <Share share={row.coverage} /> },
 	{ key: 'together', title: 'Cumulative', number: true, help: 'With those that cover more', value: (row) => row.cumulative ?? 0, cell: (row) => <Share share={row.cumulative} /> },
 	{ key: 'cost', title: 'Time', number: true, value: (row) => row.cost_ns, cell: (row) => duration(row.cost_ns) },
@@ -24,6 +77,7 @@ const columns: Column<CoverageSignature>[] = [
 	{ key: 'wait', title: 'Waiting', number: true, value: (row) => row.wait_ns, cell: (row) => duration(row.wait_ns) },
 	{ key: 'events', title: 'Events', number: true, value: (row) => row.events, cell: (row) => count(row.events) },
 	{ key: 'streams', title: 'Streams', number: true, value: (row) => row.streams, cell: (row) => count(row.streams) },
+	{ key: 'notes', title: 'Bug and notes', value: (row) => [row.bug ?? '', ...row.notes].join(' '), cell: (row) => <Notes row={row} /> },
 ];
 
 const openedColumns: Column<CoverageStep>[] = [

@@ -25,8 +25,9 @@ interface Row extends DiffPath {
 }
 
 const SURE = 0.05;
-const NO_CAUSE: Record<string, string> = {
-	faster: 'The slow streams do not take more time than the base, so nothing made them slow.',
+const NO_CAUSE: Record<NonNullable<DiffResult['no_cause']>, string> = {
+	'nothing-sure': 'No single function takes significantly more, so no cause is named.',
+	'not-slower': 'The streams that are called slow do not take more time than the base, so nothing made them slow.',
 	'total-unsure': 'A function takes significantly more, but the runs as a whole may do so by chance, so no cause is named.',
 	moved: 'What takes more was only moved: its callers take no more than in the base.',
 };
@@ -61,13 +62,28 @@ function unlike(rows: Row[]): Row[] {
 	return [...found.values()];
 }
 
+// What is sure, with the sign of the difference.
+export function verdictOf({ tested, chance, delta_ns: delta }: DiffResult): string {
+	if (!tested)
+		return 'Too few streams to tell';
+	if (delta < 0)
+		return 'The streams called slow take less time than the base';
+	return chance.sure ? 'The slow streams take significantly more' : 'No significant difference';
+}
+
+// The options with base and slow streams exchanged.
+function swapped(query: URLSearchParams): Record<string, string> {
+	return Object.fromEntries(['where', 'stream'].flatMap((key) => [[`base-${key}`, query.get(`slow-${key}`) ?? ''], [`slow-${key}`, query.get(`base-${key}`) ?? '']]));
+}
+
 function Verdict({ result, table }: { result: DiffResult; table: FrameTable }) {
 	const { chance, root_cause: cause } = result;
 	const sure = cause?.sure ?? (cause?.q !== undefined ? cause.q < SURE : result.paths.some(({ q }) => q !== undefined && q < SURE));
 
 	return (
 		<section class="detail" aria-label="What is sure">
-			<h2>{!result.tested ? 'Too few streams to tell' : !chance ? 'Where to look' : chance.sure ? 'The slow streams take significantly more' : 'No significant difference'}</h2>
+			<h2>{verdictOf(result)}</h2>
+			{result.delta_ns < 0 && <p><a href={linkHere([], swapped(route.value.query))}>Compare the other way round</a>, to see what made these take longer.</p>}
 			{cause ? (
 				<p>
 					{sure ? 'Look first at' : 'A guess, as it may be chance:'} <FrameName frame={table.get(cause.frame)} />: <b>{signed(cause.delta_ns)}</b> a stream
@@ -76,7 +92,7 @@ function Verdict({ result, table }: { result: DiffResult; table: FrameTable }) {
 					{cause.p !== undefined && <> {stated('p', cause.p)}{cause.q !== undefined && <>, {stated('q', cause.q)}</>}.</>}
 				</p>
 			) : (
-				<p>{result.no_cause && NO_CAUSE[result.no_cause] ? NO_CAUSE[result.no_cause] : chance?.sure ? 'No single function takes significantly more, so no cause is named.' : result.paths.some(({ cost_ns }) => cost_ns > 0) ? 'No cause is named: what takes more may do so by chance.' : 'No path takes more than in the base.'}</p>
+				<p>{result.no_cause ? NO_CAUSE[result.no_cause] : result.paths.some(({ cost_ns }) => cost_ns > 0) ? 'No cause is named: what takes more may do so by chance.' : 'No path takes more than in the base.'}</p>
 			)}
 			{!result.tested && <p>There are too few streams to tell differences from chance; at least four per side are needed.</p>}
 			{chance && result.tested && (
@@ -186,7 +202,7 @@ function heatOf(rows: Row[]): HeatRow[] {
 }
 
 export function Diff({ result }: { result: DiffResult }) {
-	const table = useMemo(() => new FrameTable(result.page?.modules, result.page?.plumbing), [result]);
+	const table = useMemo(() => new FrameTable(result.page), [result]);
 	const rows = useMemo(() => makeRows(result, table), [result]);
 	const distinct = useMemo(() => unlike(rows), [rows]);
 	const [wanted, setWanted] = useState('');

@@ -30,6 +30,14 @@ function formatOf(name: string): (value: number) => string {
 	return (value) => (unit ? `${number(value)} ${unit}` : number(value));
 }
 
+// Columns that Lode adds to each stream, as people call them.
+const columnNames: Record<string, string> = { delay_ns: 'delay', span_ns: 'length', run_ns: 'CPU time', wait_ns: 'time waiting' };
+
+// A column's name, or a text with names of columns.
+export function plain(text: string): string {
+	return text.replace(/\b(delay|span|run|wait)_ns\b/g, (name) => columnNames[name]!);
+}
+
 function Swatch({ cluster }: { cluster: number }) {
 	return <i class="layer" style={{ background: clusterColour(cluster, palette.value) }} />;
 }
@@ -43,7 +51,7 @@ function Clusters({ result, only, onOnly }: { result: PageResult; only: number |
 				<thead>
 					<tr>
 						<th scope="col">Cluster</th><th scope="col">Function</th><th scope="col" class="number">Rows</th>
-						<th scope="col" class="number">R²</th><th scope="col" class="number">Median <bdi>{result.page.y}</bdi></th>
+						<th scope="col" class="number">R²</th><th scope="col" class="number">Median <bdi>{plain(result.page.y)}</bdi></th>
 					</tr>
 				</thead>
 				<tbody>
@@ -54,7 +62,7 @@ function Clusters({ result, only, onOnly }: { result: PageResult; only: number |
 									<Swatch cluster={cluster.id} />{cluster.id}
 								</button>
 							</td>
-							<td><bdi class="mono wide-cell">{result.page.functions[cluster.id]}</bdi></td>
+							<td><bdi class="mono wide-cell">{plain(result.page.functions[cluster.id]!)}</bdi></td>
 							<td class="number"><span class="share long"><Bar share={cluster.share} />{count(cluster.size)} ({percent(cluster.share)})</span></td>
 							<td class="number">{cluster.r2 === null ? '' : cluster.r2.toFixed(3)}</td>
 							<td class="number">{cluster.median_y === null ? '' : yText(cluster.median_y)}</td>
@@ -159,7 +167,7 @@ function Point({ result, point }: { result: PageResult; point: number }) {
 				</>
 			) : (
 				<>Row {count(row + 1)}</>
-			)}: <bdi>{x}</bdi> {formatOf(x)(points.x[point]!)}, <bdi>{y}</bdi> <b>{formatOf(y)(points.y[point]!)}</b>, cluster {points.cluster[point]}
+			)}: <bdi>{plain(x)}</bdi> {formatOf(x)(points.x[point]!)}, <bdi>{plain(y)}</bdi> <b>{formatOf(y)(points.y[point]!)}</b>, cluster {points.cluster[point]}
 		</p>
 	);
 }
@@ -187,7 +195,7 @@ export function Explain({ result }: { result: PageResult }) {
 	const [point, setPoint] = useState(-1);
 	const data = useMemo<ScatterData>(
 		() => ({
-			...result.points, curves: result.curves, logarithmic: page.logarithmic, xName: page.x, yName: page.y, xText: formatOf(page.x), yText: formatOf(page.y),
+			...result.points, curves: result.curves, logarithmic: page.logarithmic, xName: plain(page.x), yName: plain(page.y), xText: formatOf(page.x), yText: formatOf(page.y),
 		}),
 		[result],
 	);
@@ -197,13 +205,13 @@ export function Explain({ result }: { result: PageResult }) {
 	return (
 		<>
 			<Help words={['cluster of rows', 'tree', 'R²', 'accuracy']}>
-				{holds ? <>Why some runs of <bdi>{page.name}</bdi> are slow: in {plural(result.rows, 'row')} <bdi>{page.y}</bdi> follows{' '}
-					{plural(result.clusters.length, 'function')} of <bdi>{page.x}</bdi>{result.clusters.length > 1 && ', and the tree says which run follows which'}</>
-					: <><bdi>{page.x}</bdi> says next to nothing about the <bdi>{page.y}</bdi> of {plural(result.rows, 'row')} of <bdi>{page.name}</bdi></>}
+				{holds ? <>Why some runs of <bdi>{page.name}</bdi> are slow: in {plural(result.rows, 'row')} <bdi>{plain(page.y)}</bdi> follows{' '}
+					{plural(result.clusters.length, 'function')} of <bdi>{plain(page.x)}</bdi>{result.clusters.length > 1 && ', and the tree says which run follows which'}</>
+					: <><bdi>{plain(page.x)}</bdi> says next to nothing about the <bdi>{plain(page.y)}</bdi> of {plural(result.rows, 'row')} of <bdi>{page.name}</bdi></>}
 				{result.r2 !== null && <> (R² {result.r2.toFixed(2)}{result.validated_r2 !== null && <>, {Math.max(result.validated_r2, 0).toFixed(2)} on unseen rows</>})</>}.
 				{result.points.left_out > 0 && <> {count(result.points.x.length)} of them are drawn.</>}
 			</Help>
-			{page.sentences.length > 0 && <ul class="sentences">{page.sentences.map((sentence) => <li><bdi>{sentence}</bdi></li>)}</ul>}
+			{page.sentences.length > 0 && <ul class="sentences">{page.sentences.map((sentence) => <li><bdi>{plain(sentence)}</bdi></li>)}</ul>}
 			<Clusters result={result} only={only} onOnly={setOnly} />
 			<div class="two">
 				<section aria-label="Runs">

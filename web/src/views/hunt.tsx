@@ -41,15 +41,15 @@ function columnsOf(whole: number): Column<Row>[] {
 			key: 'where', title: 'Where', value: (row) => row.words.focus,
 			cell: (row) => <a class="wide-cell" href={linkHere([String(row.experiment.experiment)])}><bdi>{row.words.focus}</bdi></a>,
 		},
-		{ key: 'what', title: 'Hypothesis', value: (row) => row.experiment.hypothesis },
-		{ key: 'value', title: 'Measured', number: true, help: 'Of the time; more than 100%: summed over threads', value: (row) => row.experiment.value ?? 0, cell: (row) => <span title={row.words.measured}>{row.words.measured.replace(/ of wall time.*/, '')}</span> },
+		{ key: 'what', title: 'What it does', help: 'The hypothesis that was tested', value: (row) => row.words.claim },
+		{ key: 'value', title: 'Measured', number: true, help: 'Of the time; more than 100%: summed over threads', value: (row) => row.experiment.value ?? 0, cell: (row) => <span title={row.words.measured}>{row.words.value}</span> },
 		{ key: 'threshold', title: 'Threshold', number: true, value: (row) => row.experiment.threshold, cell: (row) => row.words.threshold },
 		{
 			key: 'confidence', title: 'Confidence', number: true, value: (row) => row.experiment.confidence ?? 0,
 			cell: (row) => (row.experiment.confidence === null ? '' : row.experiment.confidence > 0.9999 ? '>99.99%' : percent(row.experiment.confidence)),
 		},
 		{ key: 'evidence', title: 'Evidence', value: (row) => row.experiment.evidence },
-		{ key: 'origin', title: 'Found by', value: (row) => row.experiment.origin, cell: (row) => <span class="key-item">{row.experiment.origin}</span> },
+		{ key: 'origin', title: 'Found by', value: (row) => row.words.origin, cell: (row) => <span class="key-item">{row.words.origin || 'step by step'}</span> },
 		{
 			key: 'found', title: 'True from', number: true, value: (row) => -(row.experiment.found_ns ?? 0),
 			cell: (row) => <span class="share">{duration(row.experiment.found_ns ?? 0)}<TrueSpan experiment={row.experiment} whole={whole} /></span>,
@@ -172,7 +172,7 @@ function ExperimentDetail({ id, result }: { id: number; result: HuntResult }) {
 		['Calls', experiment.calls ? count(experiment.calls) : ''],
 		['Cost of its probes', experiment.cost === null ? '' : percent(experiment.cost)],
 		['Not probed', experiment.not_probed ?? ''],
-		['Found by', experiment.origin],
+		['Found by', words.origin || 'step by step'],
 		['Asked at', time(experiment.created_ns)],
 		['Concluded at', time(experiment.concluded_ns)],
 		['True from', time(experiment.found_ns)],
@@ -182,7 +182,7 @@ function ExperimentDetail({ id, result }: { id: number; result: HuntResult }) {
 
 	return (
 		<article class="detail" aria-label={`Experiment ${id}`} ref={article}>
-			<h2>{experiment.hypothesis}: <bdi>{words.focus}</bdi></h2>
+			<h2><bdi>{words.focus}</bdi> {words.claim}</h2>
 			<table class="narrow" aria-label="Facts">
 				<tbody>{rows.filter(([, value]) => value !== '').map(([name, value]) => <tr><th scope="row">{name}</th><td>{value}</td></tr>)}</tbody>
 			</table>
@@ -201,7 +201,7 @@ function Facts({ experiment, words }: { experiment: HuntExperiment; words: HuntW
 			<span class="dim">
 				{words.measured && `, threshold ${words.threshold},`} {stateWords[experiment.state]}
 				{experiment.runs > 0 && `, by ${experiment.evidence}`}
-				{experiment.origin !== 'call-graph' && `, ${experiment.origin}`}
+				{words.origin && `, ${words.origin}`}
 				{experiment.confidence !== null && `, confidence ${experiment.confidence > 0.9999 ? '>99.99%' : percent(experiment.confidence)}`}
 				{experiment.concluded_ns !== null && `, at ${duration(experiment.concluded_ns)}`}
 				{experiment.state === 'deferred' && experiment.cost !== null && `, would cost ${percent(experiment.cost)}`}
@@ -268,14 +268,14 @@ function depthOf(experiments: HuntExperiment[], shown: Set<number>): number {
 }
 
 function nodesOf(result: HuntResult, graph: Graph, shown: Set<number>): HistoryNode[] {
-	return result.experiments.map(({ parent, parents, state, hypothesis, focus }, id) => {
+	return result.experiments.map(({ parent, parents, state, focus }, id) => {
 		const words = result.words[id]!;
 		const hidden = graph.children[id]!.filter((child) => !shown.has(child)).length;
-		const value = (words.measured || stateWords[state]).replace(/ of wall time.*/, '');
+		const value = words.value || stateWords[state];
 
 		return {
 			id, parent, parents, state, name: words.step, where: focus.code === words.step ? '' : focus.code ?? '', value, hidden,
-			says: `${words.step}${parent === null ? '' : `, ${hypothesis}`}: ${stateWords[state]}${words.measured && `, measured ${words.measured}, threshold ${words.threshold}`}${hidden ? `; ${plural(hidden, 'experiment')} below not shown` : ''}`,
+			says: `${words.step}${parent === null ? '' : `, ${words.claim}`}: ${stateWords[state]}${words.measured && `, measured ${words.measured}, threshold ${words.threshold}`}${hidden ? `; ${plural(hidden, 'experiment')} below not shown` : ''}`,
 		};
 	});
 }
@@ -323,7 +323,7 @@ function Summary({ result, lost }: { result: HuntResult; lost: boolean }) {
 
 	return (
 		<>
-			<Help words={['hypothesis', 'experiment', 'evidence', 'deep start', 'confidence']}>
+			<Help words={['hypothesis', 'experiment', 'evidence', 'found from samples', 'confidence']}>
 				Where <bdi class="mono">{summary.target}</bdi> spends its time, found while it ran for {duration(summary.t_ns)}: {count(summary.attempted)} of{' '}
 				{plural(summary.experiments, 'experiment')} were made, {count(summary.states.true ?? 0)} are true. Probes cost it up to{' '}
 				{percent(summary.highest_cost ?? 0)} of its time (the limit is {percent(summary.cost_limit)}). {live?.running ? 'The hunt goes on.' : `It ended: ${summary.end}.`}

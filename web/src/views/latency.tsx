@@ -30,7 +30,7 @@ interface Model {
 const HEAT_ROWS = 20;
 
 function makeModel(result: LatencyResult): Model {
-	const table = new FrameTable(result.page?.modules, result.page?.plumbing);
+	const table = new FrameTable(result.page);
 	const rows = result.contexts.map((context, place) => {
 		const stack = table.list(context.frames);
 

@@ -1,15 +1,20 @@
-// What is in a corpus: what costs most, what is new, its streams by time, host or any attribute.
+// A corpus at a glance: where the time went, what is new, its streams by time, host or any attribute.
 import { useMemo, useRef, useState } from 'preact/hooks';
 
-import { count, duration, percent, plural } from '../format';
+import { functionOf, hasSymptoms, headline, newText, questionText, sinceLatest, type Since } from '../findings';
+import { count, duration, percent, plural, stated } from '../format';
 import { blocks, complete, isServed, useBlock } from '../page_data';
 import { Bar } from '../parts/bar';
+import { Failure } from '../parts/failure';
+import { FindingList } from '../parts/finding_list';
 import { Help } from '../parts/help';
 import { Later, useSeen } from '../parts/later';
+import { queryOf, symptom, where, type Field } from '../parts/options';
 import { Reading } from '../parts/reading';
+import { StateBars } from '../parts/state_bars';
 import { Table, type Column } from '../parts/table';
-import type { CoverageResult, InfoResult, InfoStream, MineResult } from '../results';
-import { link } from '../route';
+import type { CoverageResult, InfoResult, InfoStream, MineResult, QueryResult } from '../results';
+import { link, route } from '../route';
 import { HOST, keysOf, TIME } from '../stream_groups';
 import { ClusterName, makeModel } from './clusters';
 import { knowsStates, Processes } from './processes';
@@ -58,7 +63,10 @@ function columnsOf(keys: string[], hasDelay: boolean, runsOf: (stream: InfoStrea
 	];
 }
 
-const MAX_ATTRIBUTES = 6;
+// What the findings are asked with. The list of streams, which the view is about, has none of it.
+export const overviewFields: Field[] = [{ ...symptom, own: true }, { ...where, own: true }];
+
+const MAX_ATTRIBUTES = 4;
 
 function fits(stream: InfoStream, wanted: string): boolean {
 	const texts = [stream.name, stream.host, stream.id, ...Object.entries(stream.attrs).map(([key, value]) => `${key}=${value}`)];
@@ -110,16 +118,18 @@ function TopClusters({ kind }: { kind: Kind }) {
 function KnownShare() {
 	const [wanted, setWanted] = useState(!isServed());
 	const { result, error } = useBlock('coverage', wanted);
+	const signatures = useBlock(`query?sql=${encodeURIComponent('SELECT count(*) FROM signatures')}`, isServed() && blocks.value.has('query')).result as QueryResult | undefined;
 	const coverage = result as CoverageResult | undefined;
 
 	return (
 		<section aria-label="Coverage by signatures">
-			<h2>Known causes</h2>
-			{!wanted && <button type="button" onClick={() => setWanted(true)}>How much do signatures explain?</button>}
-			{error && <p>{/no signatures/.test(error) ? 'There are no signatures yet: a cluster has "Make a signature".' : error}</p>}
+			<h2>Known bugs</h2>
+			{signatures?.rows[0]?.[0] === 0 && <p class="dim">None yet: a cluster of Waits or CPU time has "Name this bug…".</p>}
+			{!wanted && signatures?.rows[0]?.[0] !== 0 && <button type="button" onClick={() => setWanted(true)}>How much do signatures explain?</button>}
+			{error && <p class="error">{error}</p>}
 			{wanted && !error && !coverage && <Reading name="coverage" />}
 			{coverage && (
-				<p>
+				<p class="card">
 					{coverage.coverage !== null && <span class="share"><Bar share={coverage.coverage} />{percent(coverage.coverage)}</span>} {duration(coverage.cost_ns)} of{' '}
 					{duration(coverage.whole_ns)} match {plural(coverage.signatures.length, 'signature')}. <a href={link('coverage')}>Coverage</a>
 				</p>
@@ -152,6 +162,72 @@ function Streams({ result }: { result: InfoResult }) {
 	);
 }
 
+// Which findings are surely new, or that none is.
+function NewFindings({ mined, since }: { mined: MineResult; since: Since }) {
+	const fresh = mined.findings!.filter(({ id }) => newText(since.changes.get(id), since));
+	const before = since.groups.slice(0, -1).reduce((sum, { streams }) => sum + streams.length, 0);
+	const after = since.from.streams.length;
+
+	return (
+		<section aria-label="New findings">
+			<h2>New since <bdi>{since.key}</bdi> <bdi>{since.from.text}</bdi></h2>
+			<div class="card">
+				{fresh.map((finding) => {
+					const change = since.changes.get(finding.id)!;
+
+					return (
+						<p><span class="badge">{newText(change, since)}</span> {finding.frame && <bdi class="mono">{functionOf(finding.frame)}</bdi>} {duration(change.before)} → {duration(change.after)} a stream, {stated('q', change.q!)}</p>
+					);
+				})}
+				{!fresh.length && <p>Nothing is surely new.</p>}
+				<p class="dim">{plural(after, 'stream')} compared with {plural(before, 'stream')} before{before < 4 || after < 4 ? ', too few to tell most changes from chance' : ''}.</p>
+			</div>
+		</section>
+	);
+}
+
+// What was asked for in this place, as a server wants it.
+function findingsBlock(): string {
+	return `findings${isServed() ? queryOf(overviewFields.map((field) => ({ ...field, own: false })), 'page-data', route.value.query) : ''}`;
+}
+
+function Findings({ info }: { info: InfoResult }) {
+	const name = findingsBlock();
+	const { result, error } = useBlock(name);
+	const mined = result as MineResult | undefined;
+	const since = useMemo(() => (mined?.findings ? sinceLatest(mined, info.streams) : null), [mined, info]);
+
+	if (error)
+		return <Failure error={error} />;
+	if (!mined)
+		return <Reading name={name} what="Where did the time go?" />;
+	return (
+		<div class="answer">
+			<section aria-label="Where the time went">
+				<h2><bdi>{questionText(mined)}</bdi></h2>
+				<p class="headline">{headline(mined)}</p>
+				{mined.machine && <p><bdi>{mined.machine.sentence}</bdi></p>}
+				<FindingList result={mined} since={since} />
+			</section>
+			<aside>
+				{mined.states && mined.states.length > 0 && (
+					<section aria-label="States of processes">
+						<h2>Where the {hasSymptoms(mined) && 'slow '}time went</h2>
+						<div class="card"><StateBars rows={mined.states} /></div>
+					</section>
+				)}
+				{since?.ordered && mined.findings!.length > 0 && <NewFindings mined={mined} since={since} />}
+				{blocks.value.has('coverage') && <KnownShare />}
+			</aside>
+		</div>
+	);
+}
+
+// Symptoms that came with the recordings; findings tell of those that were asked for.
+function recordedSymptoms(result: InfoResult, delay: number): string {
+	return result.symptoms > 0 ? ` ${plural(result.symptoms, 'symptom')} of ${duration(delay)} ${result.symptoms === 1 ? 'was' : 'were'} recorded with them.` : '';
+}
+
 export function Overview({ result }: { result: InfoResult }) {
 	const delay = result.streams.reduce((sum, stream) => sum + delayOf(stream), 0);
 	const shown = result.streams.filter(({ id }) => blocks.value.has(`stream/${id}`)).length;
@@ -164,12 +240,13 @@ export function Overview({ result }: { result: InfoResult }) {
 			<Help words={['stream', 'symptom', 'cluster', 'culprit', 'signature', 'p and q']}>
 				{plural(result.streams.length, 'stream')} of {plural(hosts, 'host')}, {plural(result.threads, 'thread')}: {plural(result.events.run, 'CPU sample')} ({duration(result.cost_ns.run)}) and{' '}
 				{plural(result.events.wait, 'wait')} ({duration(result.cost_ns.wait)}){result.stacks !== undefined && <> in {plural(result.stacks, 'distinct stack')}</>}.
-				{' '}{result.symptoms > 0 ? <>{plural(result.symptoms, 'symptom')} took {duration(delay)} in all.</> : 'The recordings mark no symptoms.'}
-				{complete.value && shown > 0 && shown < result.streams.length && <> Time lines of {count(shown)} of them are in this file.</>}
+				{recordedSymptoms(result, delay)}
+				{complete.value && shown > 0 && shown < result.streams.length && <> Timelines of {count(shown)} of them are in this file.</>}
 			</Help>
-			{present.length > 0 && <div class="two">{present.map((kind) => <TopClusters key={kind} kind={kind} />)}</div>}
+			{blocks.value.has('findings') ? <Findings info={result} />
+				: present.length > 0 && <div class="two">{present.map((kind) => <TopClusters key={kind} kind={kind} />)}</div>}
 			{knowsStates(result.states) && <Processes rows={result.states} />}
-			{blocks.value.has('coverage') && <KnownShare />}
+			{blocks.value.has('coverage') && !blocks.value.has('findings') && <KnownShare />}
 			{present.length > 0 && keys.length > 0 && <Later><WhatIsNew result={result} keys={keys} /></Later>}
 			{keys.length > 0 && <Later><StreamsBy result={result} keys={keys} /></Later>}
 			<Later><Streams result={result} /></Later>

@@ -55,7 +55,7 @@ export function Processes({ rows }: { rows: ActivityProcess[] }) {
 	columns[0] = { ...columns[0]!, order: (a, b) => order.get(a)! - order.get(b)! };
 	return (
 		<section aria-label="Processes">
-			<h2>Where the time of {plural(rows.length, 'process', 'processes')} went</h2>
+			<h2>All time of {plural(rows.length, 'process', 'processes')}, idle and slow or not</h2>
 			<Table columns={columns} rows={rows} label="Processes" sortBy="process" rowKey={(row) => row.process} shown={SHOWN} />
 		</section>
 	);

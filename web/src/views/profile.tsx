@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 
 import type { Columns } from '../columns';
 import { duration, percent, plural } from '../format';
-import { FrameTable, type Frame } from '../frames';
+import { FrameTable } from '../frames';
 import { isServed, useBlock } from '../page_data';
 import { Bar } from '../parts/bar';
 import { FlameGraph } from '../parts/flame_graph';
@@ -16,6 +16,8 @@ import type { ProfileHead } from '../results';
 import { linkHere, replaceQuery, route } from '../route';
 import type { StackTree } from '../stack_tree';
 import { usedTree } from '../stream_data';
+import { mergeFrames } from '../transforms';
+import { functionsOf, type FunctionRow } from '../tree_functions';
 import { comparedTree } from '../tree_views';
 
 const kinds = { run: 'On-CPU', wait: 'Off-CPU', both: 'Both', work: 'Waiting for work', idle: 'Idle' } as const;
@@ -27,30 +29,6 @@ function valuesOf(columns: Columns<ProfileHead>, kind: Kind): Float64Array {
 	const wait = columns.f64('wait');
 
 	return columns.f64('run').map((value, node) => value + wait[node]!);
-}
-
-interface FunctionRow {
-	frame: Frame;
-	self: number;
-	total: number; // with what it calls; recursion counts once
-}
-
-function functionsOf(tree: StackTree, table: FrameTable): FunctionRow[] {
-	const self = new Float64Array(tree.names.length);
-	const total = new Float64Array(tree.names.length);
-
-	for (let node = 0; node < tree.parent.length; node++)
-		self[tree.frame[node]!]! += tree.self[node]!;
-	// A function counts at its outermost call alone: nothing above it has the same name.
-	for (let node = 0; node < tree.parent.length; node++) {
-		let above = tree.parent[node]!;
-
-		while (above >= 0 && tree.frame[above] !== tree.frame[node])
-			above = tree.parent[above]!;
-		if (above < 0)
-			total[tree.frame[node]!]! += tree.total[node]!;
-	}
-	return tree.names.map((name, number) => ({ frame: table.get(name), self: self[number]!, total: total[number]! })).filter((row) => row.total > 0);
 }
 
 export const profileFields: Field[] = [where, { key: 'compare', label: 'Compared with streams with', hint: 'version=4.1', suggest: 'where', own: true }, match, exclude];
@@ -72,8 +50,11 @@ function columnsOf(whole: number): Column<FunctionRow>[] {
 	];
 }
 
-function treeOf(columns: Columns<ProfileHead>, kind: Kind): StackTree {
-	return usedTree(columns.head.names, columns.u32('node_parent'), columns.u32('node_frame'), valuesOf(columns, kind).slice());
+// `table`: plumbing goes to its callers; null: it stays.
+function treeOf(columns: Columns<ProfileHead>, kind: Kind, table: FrameTable | null): StackTree {
+	const tree = usedTree(columns.head.names, columns.u32('node_parent'), columns.u32('node_frame'), valuesOf(columns, kind).slice());
+
+	return table ? mergeFrames(tree, (name) => table.get(name).plumbing) : tree;
 }
 
 // The profile of the streams to compare with; null: none, or not there yet.
@@ -91,13 +72,15 @@ function useOther(): { name: string; other: Columns<ProfileHead> | null; error?:
 
 export function Profile({ result: columns }: { result: Columns<ProfileHead> }) {
 	const { head } = columns;
-	const table = useMemo(() => new FrameTable(head.modules, head.plumbing), [columns]);
+	const table = useMemo(() => new FrameTable(head), [columns]);
 	const present = (Object.keys(kinds) as Kind[]).filter((kind) => valuesOf(columns, kind).some((value) => value > 0));
 	const kind = present.find((each) => each === route.value.query.get('kind')) ?? present[0] ?? 'run';
 	const { name, other, error, block } = useOther();
-	const tree = useMemo(() => treeOf(columns, kind), [columns, kind]);
+	const all = route.value.query.get('all') === '1';
+	const folding = all ? null : table;
+	const tree = useMemo(() => treeOf(columns, kind, folding), [columns, kind, folding]);
 	const compared = useMemo(
-		() => (other ? comparedTree(tree, treeOf(other, kind), head.streams / (other.head.streams || 1)) : null),
+		() => (other ? comparedTree(tree, treeOf(other, kind, folding), head.streams / (other.head.streams || 1)) : null),
 		[tree, other],
 	);
 	const rows = useMemo(() => functionsOf(tree, table), [tree]);
@@ -113,6 +96,7 @@ export function Profile({ result: columns }: { result: Columns<ProfileHead> }) {
 				{present.map((each) => (
 					<button type="button" aria-pressed={each === kind} onClick={() => replaceQuery({ kind: each })}>{kinds[each]}</button>
 				))}
+				<label class="switch"><input type="checkbox" checked={all} onChange={() => replaceQuery({ all: all ? '' : '1' })} /> plumbing</label>
 			</p>
 			{error && <p role="alert" class="error">{error}</p>}
 			{name && !other && !error && <Reading name={block} />}

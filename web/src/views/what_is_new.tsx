@@ -1,12 +1,12 @@
 // Clusters that occur only since a point, or cost more since then: a time, a version, any attribute.
 import { useMemo, useState } from 'preact/hooks';
 
+import { changesOf, isSure, type Change } from '../changes';
 import { count, duration, plural, probability, signed } from '../format';
-import { changesOf, type ClusterChange } from '../new_clusters';
 import { blocks, isServed, useBlock } from '../page_data';
 import { Reading } from '../parts/reading';
 import { Table, type Column } from '../parts/table';
-import type { InfoResult, MineResult } from '../results';
+import type { InfoResult, MineCluster, MineResult } from '../results';
 import { link, replaceQuery, route } from '../route';
 import { compareValues, groupsOf, TIME, usualKey, valueOf, valueText, type Value } from '../stream_groups';
 import { ClusterName, makeModel, type Row } from './clusters';
@@ -17,15 +17,14 @@ export type Kind = keyof typeof kinds;
 
 export const viewOfKind: Record<Kind, string> = { mine: 'clusters', 'mine-run': 'cpu-clusters' };
 
-interface ChangeRow extends ClusterChange {
+interface ChangeRow extends Change<MineCluster> {
 	row: Row;
 	word: string;
 }
 
-const SURE = 0.05;
-
-function wordOf({ before, after, q }: ClusterChange): string {
-	const sure = q !== null && q < SURE;
+function wordOf(change: Change<MineCluster>): string {
+	const { before, after } = change;
+	const sure = isSure(change);
 
 	if (before === 0 && after > 0)
 		return sure ? 'new' : 'new, perhaps by chance';
@@ -45,6 +44,18 @@ function changeColumns(kind: Kind): Column<ChangeRow>[] {
 	];
 }
 
+// What is sure, in words.
+function verdict(sure: ChangeRow[]): string {
+	const fresh = sure.filter(({ before, after }) => before === 0 && after > 0).length;
+	const more = sure.filter(({ before, after }) => before > 0 && after > before).length;
+	const less = sure.length - fresh - more;
+
+	if (!sure.length)
+		return 'Nothing is surely new, and nothing surely costs more or less.';
+	return [fresh ? `${plural(fresh, 'cluster')} ${fresh === 1 ? 'is' : 'are'} surely new` : 'Nothing is surely new', more && `${count(more)} surely ${more === 1 ? 'costs' : 'cost'} more`, less && `${count(less)} surely ${less === 1 ? 'costs' : 'cost'} less`]
+		.filter(Boolean).join('; ') + '.';
+}
+
 // Clusters that occur only since a point, or cost more since then.
 function Changes({ result, mined, by, from, only, kind }: { result: InfoResult; mined: MineResult; by: string; from: Value; only: boolean; kind: Kind }) {
 	const { rows, before, after } = useMemo(() => {
@@ -53,26 +64,32 @@ function Changes({ result, mined, by, from, only, kind }: { result: InfoResult; 
 
 			return [stream.id, only ? order === 0 : order >= 0] as const;
 		}));
-		const known = (mined.stream_ids ?? []).map((id) => sides.get(id));
+		const known = mined.stream_ids.map((id) => sides.get(id));
 		const model = makeModel(mined);
 		const clusters = new Map(model.rows.map((row) => [row.id, row]));
-		const changes = changesOf(mined, (id) => sides.get(id) ?? null);
+		const changes = changesOf(mined.clusters, mined.stream_ids, (id) => sides.get(id) ?? null);
 
 		return {
-			rows: changes.map((change): ChangeRow => ({ ...change, row: clusters.get(change.cluster.id)!, word: wordOf(change) })),
+			rows: changes.map((change): ChangeRow => ({ ...change, row: clusters.get(change.item.id)!, word: wordOf(change) })),
 			before: known.filter((side) => side === false).length, after: known.filter((side) => side === true).length,
 		};
 	}, [mined, by, from, only]);
+
+	const [all, setAll] = useState(false);
+	const sure = rows.filter(isSure);
+	const others = rows.length - sure.length;
 
 	if (!before || !after)
 		return <p>There are no streams on one of the sides: choose another point.</p>;
 	return (
 		<>
+			<p>{verdict(sure)}</p>
 			<p class="dim">
 				{plural(after, 'stream')} since then, {plural(before, 'stream')} {only ? 'otherwise' : 'before'}; times are per stream, with the number of streams it occurs in; the change that costs most first.
 				{before < 4 || after < 4 ? ' These are too few to tell most changes from chance.' : ''}
 			</p>
-			<Table columns={changeColumns(kind)} rows={rows} label="Changes" sortBy="change" rowKey={({ cluster }) => cluster.id} shown={10} />
+			{(all || sure.length > 0) && <Table columns={changeColumns(kind)} rows={all ? rows : sure} label="Changes" sortBy="change" rowKey={({ item }) => item.id} shown={10} />}
+			{others > 0 && !all && <button type="button" onClick={() => setAll(true)}>Show {plural(others, 'cluster')} that may have changed by chance</button>}
 		</>
 	);
 }

@@ -22,77 +22,77 @@ struct lode_deferred_close {
 
 struct lode_deferred_close *lode_deferred_close_create(void)
 {
-	struct lode_deferred_close *closer = lode_calloc(1, sizeof(*closer));
+	struct lode_deferred_close *deferred = lode_calloc(1, sizeof(*deferred));
 
-	if (!closer)
+	if (!deferred)
 		return NULL;
-	pthread_mutex_init(&closer->lock, NULL);
-	pthread_cond_init(&closer->more, NULL);
-	return closer;
+	pthread_mutex_init(&deferred->lock, NULL);
+	pthread_cond_init(&deferred->more, NULL);
+	return deferred;
 }
 
 static void *work(void *argument)
 {
-	struct lode_deferred_close *closer = argument;
+	struct lode_deferred_close *deferred = argument;
 
-	pthread_mutex_lock(&closer->lock);
+	pthread_mutex_lock(&deferred->lock);
 	for (;;) {
 		int fd;
 
-		while (!closer->count && !closer->ending) {
-			closer->idle++;
-			pthread_cond_wait(&closer->more, &closer->lock);
-			closer->idle--;
+		while (!deferred->count && !deferred->ending) {
+			deferred->idle++;
+			pthread_cond_wait(&deferred->more, &deferred->lock);
+			deferred->idle--;
 		}
-		if (!closer->count)
+		if (!deferred->count)
 			break;
-		fd = closer->fds[--closer->count];
-		pthread_mutex_unlock(&closer->lock);
+		fd = deferred->fds[--deferred->count];
+		pthread_mutex_unlock(&deferred->lock);
 		close(fd);
-		pthread_mutex_lock(&closer->lock);
+		pthread_mutex_lock(&deferred->lock);
 	}
-	pthread_mutex_unlock(&closer->lock);
+	pthread_mutex_unlock(&deferred->lock);
 	return NULL;
 }
 
 /* Whether a thread is free to close one more; under the lock. */
-static int has_worker(struct lode_deferred_close *closer)
+static int has_worker(struct lode_deferred_close *deferred)
 {
-	if (closer->idle > closer->count || closer->started == MAX_THREADS)
+	if (deferred->idle > deferred->count || deferred->started == MAX_THREADS)
 		return 1;
-	if (lode_quiet_thread(&closer->threads[closer->started], work, closer) == 0)
-		closer->started++;
-	return closer->started > 0;
+	if (lode_quiet_thread(&deferred->threads[deferred->started], work, deferred) == 0)
+		deferred->started++;
+	return deferred->started > 0;
 }
 
-void lode_deferred_close_add(struct lode_deferred_close *closer, int fd)
+void lode_deferred_close_add(struct lode_deferred_close *deferred, int fd)
 {
 	int taken = 0;
 
 	if (fd < 0)
 		return;
-	pthread_mutex_lock(&closer->lock);
-	if (has_worker(closer) && LODE_APPEND(closer->fds, closer->count, closer->capacity, fd) == 0) {
+	pthread_mutex_lock(&deferred->lock);
+	if (has_worker(deferred) && LODE_APPEND(deferred->fds, deferred->count, deferred->capacity, fd) == 0) {
 		taken = 1;
-		pthread_cond_signal(&closer->more);
+		pthread_cond_signal(&deferred->more);
 	}
-	pthread_mutex_unlock(&closer->lock);
+	pthread_mutex_unlock(&deferred->lock);
 	if (!taken)
 		close(fd);
 }
 
-void lode_deferred_close_destroy(struct lode_deferred_close *closer)
+void lode_deferred_close_destroy(struct lode_deferred_close *deferred)
 {
-	if (!closer)
+	if (!deferred)
 		return;
-	pthread_mutex_lock(&closer->lock);
-	closer->ending = 1;
-	pthread_cond_broadcast(&closer->more);
-	pthread_mutex_unlock(&closer->lock);
-	for (unsigned i = 0; i < closer->started; i++)
-		pthread_join(closer->threads[i], NULL);
-	pthread_cond_destroy(&closer->more);
-	pthread_mutex_destroy(&closer->lock);
-	lode_free(closer->fds);
-	lode_free(closer);
+	pthread_mutex_lock(&deferred->lock);
+	deferred->ending = 1;
+	pthread_cond_broadcast(&deferred->more);
+	pthread_mutex_unlock(&deferred->lock);
+	for (unsigned i = 0; i < deferred->started; i++)
+		pthread_join(deferred->threads[i], NULL);
+	pthread_cond_destroy(&deferred->more);
+	pthread_mutex_destroy(&deferred->lock);
+	lode_free(deferred->fds);
+	lode_free(deferred);
 }

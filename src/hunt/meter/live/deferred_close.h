@@ -12,8 +12,8 @@ struct lode_deferred_close;
 struct lode_deferred_close *lode_deferred_close_create(void);
 /* Closes `fd` soon; any thread may call it. Where there is no thread for it, it is closed before this
  * returns. */
-void lode_deferred_close_add(struct lode_deferred_close *closer, int fd);
+void lode_deferred_close_add(struct lode_deferred_close *deferred, int fd);
 /* Returns when all are closed. */
-void lode_deferred_close_destroy(struct lode_deferred_close *closer);
+void lode_deferred_close_destroy(struct lode_deferred_close *deferred);
 
 #endif

@@ -57,9 +57,9 @@ static int seed_thread(struct lode_live *live, struct seeding *seeding, uint32_t
 	lode_thread_clocks_thread(&live->clocks, place, &thread);
 	if (!thread.tid || thread.died)
 		return 0;
-	live->target.hurried = 1;
+	live->target.defers_code = 1;
 	code = lode_stops_look(live->stops, place, handle_frames, seeding, stopped);
-	live->target.hurried = 0;
+	live->target.defers_code = 0;
 	if (code)
 		return code < 0 ? code : 0;
 	return add_sample(live, seeding, &thread);

@@ -111,7 +111,7 @@ static uint32_t binary_of(struct lode_hunted_processes *target, uint32_t image)
 	for (size_t i = before; i < target->image_capacity; i++)
 		target->of_image[i] = NOT_ASKED;
 	if (target->of_image[image] == NOT_ASKED) {
-		if (target->hurried)
+		if (target->defers_code)
 			return LODE_NONE;
 		target->of_image[image] = read_binary(target, image);
 	}

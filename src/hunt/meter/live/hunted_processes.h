@@ -104,7 +104,7 @@ struct lode_hunted_processes {
 	struct lode_hunted_binary *binaries; /* by the program's numbers */
 	size_t binary_count;
 	size_t binary_capacity;
-	int hurried;         /* a thread is stopped: no code is read now */
+	int defers_code;     /* a thread is stopped, so no code is read now */
 	int failed;          /* memory ran out while code was read: the program can only be destroyed */
 	uint64_t unreadable; /* binaries whose code could not be read */
 };

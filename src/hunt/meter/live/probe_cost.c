@@ -17,6 +17,8 @@
 #include "base/proc_files.h"
 #include "record/load/uprobes.h"
 
+#include <stdio.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -77,14 +79,22 @@ __asm__(".text\n"
 struct code_place {
 	uint64_t address;
 	uint64_t offset; /* in its file */
+	char path[4096];
 };
 
 static int find_place(void *context, const struct lode_proc_mapping *mapping)
 {
 	struct code_place *place = context;
+	struct stat program;
 
+	if (place->address < mapping->start || mapping->end <= place->address)
+		return 0;
 	place->offset = place->address - mapping->start + mapping->offset;
-	return mapping->start <= place->address && place->address < mapping->end;
+	/* The program may have been replaced meanwhile; a library that it uses has only its path. */
+	snprintf(place->path, sizeof(place->path), "%s",
+		 !stat("/proc/self/exe", &program) && program.st_ino == mapping->inode ? "/proc/self/exe"
+										       : mapping->path);
+	return 1;
 }
 
 /* The shortest time that a round of calls of the function of a kind takes. */
@@ -121,7 +131,7 @@ static int attach(struct lode_thread_clocks *clocks, struct lode_error *error)
 		places[kind].offset = functions.offset + kind * FUNCTION_BYTES;
 		places[kind].cookie = kind << LODE_HUNT_KIND_SHIFT | (is_end ? LODE_HUNT_END : 0);
 	}
-	return lode_uprobes_attach(lode_thread_clocks_program(clocks), "/proc/self/exe", places, LODE_PROBED_KINDS,
+	return lode_uprobes_attach(lode_thread_clocks_program(clocks), functions.path, places, LODE_PROBED_KINDS,
 				   (uint32_t)getpid(), error);
 }
 

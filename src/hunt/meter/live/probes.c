@@ -72,7 +72,7 @@ struct group {
 
 struct lode_probes {
 	struct lode_thread_clocks *clocks;
-	struct lode_deferred_close *closer;
+	struct lode_deferred_close *deferred_close;
 	int for_all; /* links cannot be for one process on this kernel */
 	pthread_mutex_t lock;
 	struct slot slots[LODE_HUNT_SLOTS];
@@ -145,7 +145,7 @@ static double cost_rate_of(const struct lode_probes *probes, uint32_t number)
 static void close_links(struct lode_probes *probes, struct group *group)
 {
 	for (size_t i = 0; i < group->link_count; i++)
-		lode_deferred_close_add(probes->closer, group->links[i].fd);
+		lode_deferred_close_add(probes->deferred_close, group->links[i].fd);
 	lode_free(group->links);
 	lode_free(group->slots);
 	memset(group, 0, sizeof(*group));
@@ -190,7 +190,7 @@ static int add_link(struct lode_probes *probes, struct group *group, uint32_t pi
 		return fd;
 	if (LODE_APPEND(group->links, group->link_count, group->link_capacity, (struct link){ pid, fd }) == 0)
 		return 0;
-	lode_deferred_close_add(probes->closer, fd);
+	lode_deferred_close_add(probes->deferred_close, fd);
 	return lode_fail_memory(error);
 }
 
@@ -374,8 +374,8 @@ static int start(struct lode_probes *probes, double cost, struct lode_error *err
 	if (code)
 		return code;
 	settings->window_limit = (uint64_t)(cost * (double)settings->window) + 1;
-	probes->closer = lode_deferred_close_create();
-	if (!probes->closer)
+	probes->deferred_close = lode_deferred_close_create();
+	if (!probes->deferred_close)
 		return lode_fail_memory(error);
 	probes->messages =
 		ring_buffer__new(lode_thread_clocks_messages(probes->clocks), handle_message, probes, NULL);
@@ -431,7 +431,7 @@ void lode_probes_destroy(struct lode_probes *probes)
 	end_keeper(probes);
 	for (size_t i = 0; i < probes->group_count; i++)
 		close_links(probes, &probes->groups[i]);
-	lode_deferred_close_destroy(probes->closer);
+	lode_deferred_close_destroy(probes->deferred_close);
 	ring_buffer__free(probes->messages);
 	if (probes->end >= 0)
 		close(probes->end);
@@ -482,7 +482,7 @@ static void remove_links(struct lode_probes *probes, struct group *group, uint32
 
 	for (size_t i = 0; i < group->link_count; i++) {
 		if (group->links[i].pid == pid)
-			lode_deferred_close_add(probes->closer, group->links[i].fd);
+			lode_deferred_close_add(probes->deferred_close, group->links[i].fd);
 		else
 			group->links[kept++] = group->links[i];
 	}

@@ -226,7 +226,7 @@ static size_t named_functions(const struct lode_stack_samples *samples, uint32_t
 /* Whether the function before a word runs the word's: all stacks of the language have it. */
 static int is_run_by(uint64_t word)
 {
-	return lode_language_of(word) == LODE_LANGUAGE_PYTHON;
+	return lode_language_of(word) == LODE_LANGUAGE_PYTHON || lode_language_of(word) == LODE_LANGUAGE_PHP;
 }
 
 /* The functions of a stack, leaf first. Those that run functions of a language are left out: they are in all its stacks. */

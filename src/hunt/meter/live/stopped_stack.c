@@ -13,11 +13,12 @@
 
 #include <sys/uio.h>
 
-/* Memory of the process is fetched in pieces of so many bytes. */
+/* Bytes of the process's memory that are read at a time. */
 #define PIECE 1024u
 
 struct lode_stopped_stack {
 	struct lode_process_unwinder inner;
+	struct lode_languages *languages; /* of which code has no unwind tables: the walk leads through it */
 	uint32_t pid;
 	uint64_t piece_start; /* 0: none */
 	uint64_t piece[PIECE / 8];
@@ -48,6 +49,20 @@ static int read_word(void *context, uint64_t address, uint64_t *word)
 	return 1;
 }
 
+/* What a process says of the code that its runtime generated is read now, too. */
+static int load_languages(struct lode_stopped_stack *unwinder)
+{
+	struct lode_process_unwinder *inner = &unwinder->inner;
+	const struct lode_process *process = lode_processes_get(&inner->processes, unwinder->pid);
+	struct lode_language_process found;
+
+	unwinder->languages = lode_languages_create(LODE_LANGUAGES_ALL, &lode_live_memory);
+	if (!process || !unwinder->languages)
+		return LODE_SYSTEM;
+	inner->languages = unwinder->languages;
+	return lode_languages_detect(unwinder->languages, &inner->processes, process, &found);
+}
+
 struct lode_stopped_stack *lode_stopped_stack_create(uint32_t pid)
 {
 	struct lode_stopped_stack *unwinder = lode_calloc(1, sizeof(*unwinder));
@@ -57,7 +72,7 @@ struct lode_stopped_stack *lode_stopped_stack_create(uint32_t pid)
 	unwinder->pid = pid;
 	/* Tables are read now, not while a thread is stopped. */
 	if (lode_process_unwinder_init(&unwinder->inner, NULL) < 0 ||
-	    lode_process_unwinder_load(&unwinder->inner, pid) < 0) {
+	    lode_process_unwinder_load(&unwinder->inner, pid) < 0 || load_languages(unwinder) < 0) {
 		lode_stopped_stack_destroy(unwinder);
 		return NULL;
 	}
@@ -69,6 +84,7 @@ void lode_stopped_stack_destroy(struct lode_stopped_stack *unwinder)
 	if (!unwinder)
 		return;
 	lode_process_unwinder_release(&unwinder->inner);
+	lode_languages_destroy(unwinder->languages);
 	lode_free(unwinder);
 }
 

@@ -16,7 +16,7 @@
 #include "import/kernel/perf_data/user_stack_copies.h"
 #include "import/kernel/perf_data/format.h"
 
-/* A batch is handed on at the end of the recorder's round, and when it has so many entries or stack bytes. */
+/* A batch is handed on at the end of the recorder's round, and when it has this many entries or stack bytes. */
 #define LODE_PERF_BATCH_ENTRIES    32768
 #define LODE_PERF_BATCH_COPY_BYTES (8u << 20)
 

@@ -35,7 +35,7 @@ enum lode_perf_use {
 /* How the cost of a run is found. */
 enum lode_perf_costing {
 	LODE_PERF_COST_PERIOD,    /* a clock: the sample's period is nanoseconds */
-	LODE_PERF_COST_FREQUENCY, /* requested so many samples a second, and the sample lacks its
+	LODE_PERF_COST_FREQUENCY, /* a number of samples a second was requested, and the sample lacks its
 				     period */
 	LODE_PERF_COST_COUNT,     /* cycles: the period, at the rate of the counter (count_rate.h) */
 	LODE_PERF_COST_EVENTS,    /* no time at all (cache misses): the period, as if one were a nanosecond */
