@@ -9,7 +9,8 @@
  * Run time is counted exactly: what is too short for its own event is added
  * to the next one of the thread, up to its next wait. So is what an interrupt
  * between the readings of the two clocks adds: no run is longer than the time
- * it took.
+ * it took. What is neither run nor wait the thread was ready and had no
+ * processor: a preemption, behind the run.
  */
 #include "truth_log.h"
 
@@ -21,7 +22,7 @@
 
 #define SAMPLE        1000000u /* ns: the longest run event, as with a sampler at 1000 Hz */
 #define SHORTEST_RUN  2000u    /* ns; any function that does real work takes longer */
-#define SHORTEST_WAIT 20000u   /* ns */
+#define SHORTEST_WAIT 20000u   /* ns; of preemptions, too */
 
 static FILE *events; /* NULL: no truth wanted */
 static char *text;
@@ -43,22 +44,40 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* In pieces as long as samples are. */
+static void write_pieces(uint64_t begin, uint64_t cost)
+{
+	uint64_t pieces = cost / SAMPLE + 1;
+
+	for (uint64_t i = 0; i < pieces; i++)
+		fprintf(events,
+			"{\"type\":\"run\",\"t\":%llu,\"cost\":%llu,\"pid\":%d,\"tid\":%d,\"stack\":[%s]}\n",
+			(unsigned long long)(begin + cost * i / pieces),
+			(unsigned long long)(cost * (i + 1) / pieces - cost * i / pieces), getpid(), self.tid,
+			self.stack);
+}
+
+static void write_preemption(uint64_t begin, uint64_t delay)
+{
+	if (delay >= SHORTEST_WAIT)
+		fprintf(events,
+			"{\"type\":\"call\",\"name\":\"preempt\",\"t\":%llu,\"delay\":%llu,\"pid\":%d,\"tid\":%d,"
+			"\"stack\":[%s]}"
+			"\n",
+			(unsigned long long)begin, (unsigned long long)delay, getpid(), self.tid, self.stack);
+}
+
 /* The run since the last event, unless it is shorter than `least`. */
 static void write_run(uint64_t least)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	uint64_t cost = cpu - self.cpu, pieces;
+	uint64_t cost = cpu - self.cpu;
 
 	if (cost < least || !self.length)
 		return;
 	cost = cost < now - self.since ? cost : now - self.since;
-	pieces = cost / SAMPLE + 1;
-	for (uint64_t i = 0; i < pieces; i++)
-		fprintf(events,
-			"{\"type\":\"run\",\"t\":%llu,\"cost\":%llu,\"pid\":%d,\"tid\":%d,\"stack\":[%s]}\n",
-			(unsigned long long)(self.since + (now - self.since) / pieces * i),
-			(unsigned long long)(cost * (i + 1) / pieces - cost * i / pieces), getpid(), self.tid,
-			self.stack);
+	write_pieces(self.since, cost);
+	write_preemption(self.since + cost, now - self.since - cost);
 	self.since = now;
 	self.cpu += cost;
 }
