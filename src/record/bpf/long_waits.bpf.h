@@ -148,7 +148,7 @@ static __always_inline void measure_waking(struct lode_record_counts *own, uint6
 {
 	uint64_t end = bpf_ktime_get_ns(), clock = bpf_ktime_get_ns() - end;
 
-	own->waking_ns += (end - now > clock ? end - now - clock : 0) * MEASURE_EVERY;
+	own->waking_ns += own_time(end - now > clock ? end - now - clock : 0, MAX_PLAIN_RUN_NS) * MEASURE_EVERY;
 }
 
 SEC("tp_btf/sched_waking")

@@ -108,7 +108,7 @@ int lode_map(uint64_t *context)
 	if (may_be_code(info))
 		forget_replaced_code(bpf_get_current_task_btf()->tgid, context[0], info->length);
 	if (own && begun)
-		own->map_ns += (bpf_ktime_get_ns() - begun) * MEASURE_EVERY;
+		own->map_ns += own_time(bpf_ktime_get_ns() - begun, MAX_PLAIN_RUN_NS) * MEASURE_EVERY;
 	return 0;
 }
 

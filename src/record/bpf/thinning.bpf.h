@@ -24,6 +24,18 @@ struct {
 /* One in so many short runs of the programs is measured; a power of two. */
 #define MEASURE_EVERY 64
 
+/*
+ * What a run takes beyond these is not its own: it was interrupted, or a hypervisor took the processor for some milliseconds,
+ * which would count 64 times where the run stands for others.
+ */
+#define MAX_PLAIN_RUN_NS 20000
+#define MAX_STACK_RUN_NS 1000000
+
+static __always_inline uint64_t own_time(uint64_t spent, uint64_t most)
+{
+	return spent < most ? spent : most;
+}
+
 /* A run of a program: begin_run() at its first instruction, end_run() at its last. */
 struct run {
 	struct lode_record_counts *own;
@@ -55,10 +67,11 @@ static __always_inline void end_run(const struct run *run, uint64_t now, bool to
 		return;
 	if (took_stacks) {
 		run->own->stack_runs++;
-		run->own->stacks_ns += bpf_ktime_get_ns() - now;
+		run->own->stacks_ns += own_time(bpf_ktime_get_ns() - now, MAX_STACK_RUN_NS);
 	} else if (run->begun) {
 		spent = bpf_ktime_get_ns() - run->begun;
-		run->own->other_ns += (spent > run->clock ? spent - run->clock : 0) * MEASURE_EVERY;
+		run->own->other_ns +=
+			own_time(spent > run->clock ? spent - run->clock : 0, MAX_PLAIN_RUN_NS) * MEASURE_EVERY;
 	}
 }
 
@@ -70,7 +83,7 @@ static __always_inline void account_sample(uint64_t begun)
 	if (!own)
 		return;
 	own->samples++;
-	own->samples_ns += bpf_ktime_get_ns() - begun;
+	own->samples_ns += own_time(bpf_ktime_get_ns() - begun, MAX_STACK_RUN_NS);
 }
 
 /* ---- slots ---- */
