@@ -36,6 +36,7 @@ enum {
 #define MAX_KEEP_FREE    (1ull << 30)
 #define MIN_BYTES_A_S    1024
 #define COPY_BYTES       (1u << 20)
+#define CATALOGUE_FACTOR 3 /* what a text takes in tables and indexes, of its size */
 #define FILE_MODE        0666
 #define MAX_PROCESSORS   16
 #define JOBS_A_PROCESSOR 4 /* most of their time is starting and ending, and waiting for a turn */
@@ -47,7 +48,8 @@ const struct lode_collector_options lode_collector_options_default = {
 	.slow_after = 10000000000ull,
 };
 
-const unsigned lode_refusal_statuses[LODE_REFUSALS] = { 400, 401, 403, 405, 408, 411, 413, 415, 422, 429, 500, 507 };
+const unsigned lode_refusal_statuses[LODE_REFUSALS] = { 400, 401, 403, 405, 408, 411, 413,
+							415, 422, 429, 500, 503, 507 };
 
 /* Tokens of a sender, or of several whose names have the same hash. */
 struct bucket {
@@ -196,16 +198,24 @@ void lode_collector_counts(struct lode_collector *collector, struct lode_collect
 	lode_committer_counts(collector->committer, &counts->committed);
 }
 
+/* Where a status is counted; one that is not listed with our faults. */
+static size_t refusal_number(unsigned status)
+{
+	size_t fault = 0;
+
+	for (size_t i = 0; i < LODE_REFUSALS; i++) {
+		if (lode_refusal_statuses[i] == status)
+			return i;
+		if (lode_refusal_statuses[i] == OUR_FAULT)
+			fault = i;
+	}
+	return fault;
+}
+
 void lode_collector_count_refusal(struct lode_collector *collector, unsigned status)
 {
-	size_t i = 0;
-
-	while (i < LODE_REFUSALS - 2 && lode_refusal_statuses[i] != status)
-		i++;
-	if (status == NO_ROOM)
-		i = LODE_REFUSALS - 1;
 	pthread_mutex_lock(&collector->lock);
-	collector->counts.refused[i]++;
+	collector->counts.refused[refusal_number(status)]++;
 	pthread_mutex_unlock(&collector->lock);
 }
 
@@ -487,6 +497,8 @@ static int finish(struct finishing *finishing, const struct lode_upload_options 
 				      finishing->written.fd, &finishing->found, refusal);
 	if (!code && options->form == LODE_UPLOAD_SYMBOLS)
 		return store_symbols(finishing, list, refusal);
+	if (!code)
+		code = check_room(receiving->collector, CATALOGUE_FACTOR * finishing->found.told, refusal);
 	if (!code)
 		code = store(finishing, options->source, refusal);
 	if (!code && list_streams(finishing, list) < 0)

@@ -26,7 +26,7 @@ struct lode_collector_options {
 extern const struct lode_collector_options lode_collector_options_default;
 
 /* Statuses of HTTP that uploads are refused with. */
-#define LODE_REFUSALS 12
+#define LODE_REFUSALS 13
 extern const unsigned lode_refusal_statuses[LODE_REFUSALS];
 
 struct lode_collector_counts {

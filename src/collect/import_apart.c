@@ -3,7 +3,8 @@
  *
  * A request to the forking process is one datagram: the limits, the options, and three descriptors (the upload, the
  * file to write, a socket for the answer). The answer is a sequence of records, each a head and a body: streams or
- * symbols, then either DONE or a refusal. An answer that ends before that comes from a process that was killed.
+ * symbols, then DONE, a refusal, or CRASHED. An answer that ends before that comes from a process that somebody else
+ * ended, or that had no time to run: it says nothing of the upload.
  */
 #include "collect/import_apart.h"
 
@@ -25,13 +26,15 @@
 #include <unistd.h>
 
 #define MAX_REQUEST (64u << 10)
-#define MAX_RECORD  (16u << 20)
+#define MAX_ANSWER  (16u << 20) /* all that the catalogue is told of an upload, which may be a thousand streams */
 #define DESCRIPTORS 3
+#define SIGNAL_ROOM 16384
+#define RETRY_S     10
 #define PATIENCE_MS 5000 /* beyond the time that the process may take */
 
-enum { UNREADABLE = 422, OUR_FAULT = 500 };
+enum { UNREADABLE = 422, OUR_FAULT = 500, BUSY = 503 };
 
-enum record_kind { STREAM, SYMBOLS, REFUSAL, DONE };
+enum record_kind { STREAM, SYMBOLS, REFUSAL, CRASHED, DONE };
 
 struct record_head {
 	uint32_t kind;
@@ -51,6 +54,7 @@ struct lode_import_apart {
 struct work {
 	int written, answer;
 	uint64_t offset; /* of the next stream file */
+	uint64_t told;   /* bytes of records */
 	struct lode_buffer message;
 };
 
@@ -107,7 +111,8 @@ static int take_stream(void *context, const struct lode_stream *stream, const ch
 	lode_upload_stream_write(&work->message, &found, stream);
 	if (work->message.failed)
 		return lode_fail_memory(&refusal->error);
-	if (work->message.size > MAX_RECORD)
+	work->told += work->message.size;
+	if (work->told > MAX_ANSWER)
 		return lode_upload_refuse(refusal, UNREADABLE, "its attributes and symptoms are too many");
 	send_record(work->answer, STREAM, 0, work->message.bytes, work->message.size);
 	return 0;
@@ -154,11 +159,34 @@ static int read_upload(struct work *work, int upload, struct lode_cursor request
 	return code;
 }
 
+static int crash_answer;
+
+static void tell_crash(int signal)
+{
+	(void)signal;
+	send_record(crash_answer, CRASHED, 0, "", 0);
+	_exit(1);
+}
+
+/* A file that takes all that it may, or breaks its reader, would do so again. */
+static void watch_crashes(int answer)
+{
+	static const int fatal[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGXCPU, SIGXFSZ };
+	static char room[SIGNAL_ROOM];
+	const struct sigaction action = { .sa_handler = tell_crash, .sa_flags = SA_ONSTACK };
+
+	crash_answer = answer;
+	sigaltstack(&(stack_t){ .ss_sp = room, .ss_size = sizeof(room) }, NULL);
+	for (size_t i = 0; i < sizeof(fatal) / sizeof(*fatal); i++)
+		sigaction(fatal[i], &action, NULL);
+}
+
 static _Noreturn void work_off(struct lode_cursor request, const int descriptors[DESCRIPTORS])
 {
 	struct work work = { .written = descriptors[1], .answer = descriptors[2] };
 	struct lode_upload_refusal refusal = { .status = OUR_FAULT };
 
+	watch_crashes(work.answer);
 	if (read_upload(&work, descriptors[0], request, &refusal) < 0)
 		send_record(work.answer, REFUSAL, refusal.status ? refusal.status : OUR_FAULT, refusal.error.text,
 			    strlen(refusal.error.text));
@@ -214,6 +242,16 @@ static void prepare_server(pid_t parent)
 		_exit(0);
 }
 
+/* Without waiting: who asked may be gone. */
+static void refuse_now(int answer)
+{
+	static char sentence[] = "no process can be started to read it; try again later";
+	struct record_head head = { REFUSAL, sizeof(sentence) - 1, BUSY };
+	struct iovec parts[] = { { &head, sizeof(head) }, { sentence, sizeof(sentence) - 1 } };
+
+	sendmsg(answer, &(struct msghdr){ .msg_iov = parts, .msg_iovlen = 2 }, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static _Noreturn void serve(int control, pid_t parent)
 {
 	static char request[MAX_REQUEST];
@@ -228,6 +266,8 @@ static _Noreturn void serve(int control, pid_t parent)
 			close(control);
 			work_off(lode_cursor(request, (size_t)size), descriptors);
 		}
+		if (child < 0)
+			refuse_now(descriptors[2]);
 		for (int i = 0; i < DESCRIPTORS; i++)
 			close(descriptors[i]);
 	}
@@ -374,6 +414,43 @@ static int handle_record(const struct record_head *head, const struct lode_buffe
 	return code;
 }
 
+static int refuse_crash(const struct lode_import_apart *apart, struct lode_upload_refusal *refusal)
+{
+	return lode_upload_refuse(
+		refusal, UNREADABLE,
+		"reading it took more than %u s or %llu MiB of memory, or it is damaged in a way "
+		"that stops the reader",
+		apart->limits.seconds, (unsigned long long)(apart->limits.memory >> 20));
+}
+
+static int refuse_cut_off(struct lode_upload_refusal *refusal)
+{
+	return lode_upload_refuse(refusal, BUSY,
+				  "the process that read it was ended, or got no time; try again later");
+}
+
+/* The next record: 0, or a negative code with a refusal. */
+static int receive_record(const struct lode_import_apart *apart, int fd, uint64_t deadline,
+			  struct record_head *head, struct lode_buffer *body, uint64_t *told,
+			  struct lode_upload_refusal *refusal)
+{
+	char *room;
+
+	lode_buffer_clear(body);
+	if (receive_bytes(fd, head, sizeof(*head), deadline) < 0)
+		return refuse_cut_off(refusal);
+	*told += head->size;
+	if (head->kind == CRASHED || *told > 2ull * MAX_ANSWER)
+		return refuse_crash(apart, refusal);
+	room = lode_buffer_room(body, (size_t)head->size + 1);
+	if (!room)
+		return lode_fail_memory(&refusal->error);
+	if (receive_bytes(fd, room, head->size, deadline) < 0)
+		return refuse_crash(apart, refusal);
+	body->size = head->size;
+	return 0;
+}
+
 static int receive_answer(const struct lode_import_apart *apart, int fd, struct lode_import_found *found,
 			  struct lode_upload_refusal *refusal)
 {
@@ -383,22 +460,12 @@ static int receive_answer(const struct lode_import_apart *apart, int fd, struct 
 	int code = 0;
 
 	while (!code) {
-		char *room = NULL;
-
-		lode_buffer_clear(&body);
-		if (receive_bytes(fd, &head, sizeof(head), deadline) == 0 && head.size <= MAX_RECORD)
-			room = lode_buffer_room(&body, head.size + 1);
-		if (!room || receive_bytes(fd, room, head.size, deadline) < 0) {
-			code = lode_upload_refuse(refusal, UNREADABLE,
-						  "reading it took more than %u s or %llu MiB of memory, or it "
-						  "is damaged in a way that stops the reader",
-						  apart->limits.seconds,
-						  (unsigned long long)(apart->limits.memory >> 20));
-			break;
-		}
-		body.size = head.size;
-		code = handle_record(&head, &body, found, refusal);
+		code = receive_record(apart, fd, deadline, &head, &body, &found->told, refusal);
+		if (!code)
+			code = handle_record(&head, &body, found, refusal);
 	}
+	if (refusal->status == BUSY)
+		refusal->retry_after = RETRY_S;
 	lode_buffer_release(&body);
 	return code < 0 ? code : 0;
 }

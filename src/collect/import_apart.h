@@ -17,6 +17,7 @@ struct lode_import_apart;
 struct lode_import_found {
 	LODE_ARRAY(struct lode_upload_stream *) streams;
 	struct lode_upload_symbols symbols; /* instead */
+	uint64_t told;                      /* bytes of what was said of them, which goes into the catalogue */
 };
 
 void lode_import_found_release(struct lode_import_found *found);

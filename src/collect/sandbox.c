@@ -4,7 +4,7 @@
  * A seccomp filter lets through the calls below; all others fail with EPERM, which libraries take for an answer (a
  * thread that cannot be started, a file that cannot be opened). Memory may never become executable. Making files durable
  * is left to the process that asked, so these calls do nothing. Limits of CPU time and of the clock end the
- * process; it cannot lift them, since the calls for that are not in the list.
+ * process; it cannot lift them or block their signals, since the calls for that are not in the list.
  */
 #include "collect/sandbox.h"
 
@@ -48,7 +48,6 @@ static const int allowed[] = {
 	SYS_exit,
 	SYS_exit_group,
 	SYS_rt_sigreturn,
-	SYS_rt_sigprocmask,
 	SYS_sigaltstack, /* of itself; the sanitizers ask before they end a process */
 	SYS_clock_gettime,
 	SYS_getpid,
@@ -60,7 +59,8 @@ static const int allowed[] = {
 };
 /* With a look at the protection, which is the third argument of both. */
 static const int protecting[] = { SYS_mmap, SYS_mprotect };
-static const int ignored[] = { SYS_fsync, SYS_fdatasync };
+/* Nothing here blocks signals for a good reason; what the limits send must arrive. */
+static const int ignored[] = { SYS_fsync, SYS_fdatasync, SYS_rt_sigprocmask };
 
 #define COUNT(list) (sizeof(list) / sizeof(*(list)))
 

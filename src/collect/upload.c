@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_LABELS 256
-
 const struct lode_upload_limits lode_upload_limits_default = {
 	.packed = 64u << 20,
 	.unpacked = 256u << 20,
@@ -109,7 +107,7 @@ int lode_upload_options_read(struct lode_cursor *message, struct lode_upload_opt
 	if (unit)
 		memcpy(&options->unit_ns, unit, sizeof(options->unit_ns));
 	options->kind_is_wait = lode_cursor_varint(message) != 0;
-	while ((label = read_text(message)) && labels->count < MAX_LABELS)
+	while ((label = read_text(message)) && labels->count < LODE_UPLOAD_MAX_LABELS)
 		lode_text_list_add(labels, lode_strdup(label));
 	options->labels = labels->count ? (const char *const *)labels->items : NULL;
 	if (labels->failed)

@@ -22,6 +22,8 @@ enum lode_upload_form {
 	LODE_UPLOAD_FORMS
 };
 
+#define LODE_UPLOAD_MAX_LABELS 256
+
 struct lode_upload_options {
 	enum lode_upload_form form;
 	const char *format;        /* importer's name; NULL: recognized */

@@ -138,12 +138,45 @@ static int has_bearer_token(const struct lode_access *access, const char *author
 	       is_secret(authorization + strlen(BEARER), access->token);
 }
 
-/* One of several tokens, with the rights that it needs. */
+static int is_listed(const struct lode_access *access, const char *digest, unsigned rights,
+		     struct lode_grant *grant)
+{
+	return lode_tokens_find(access->tokens, digest, time(NULL), grant) && (grant->rights & rights) != 0;
+}
+
+/* One of several tokens, with the rights that it needs. Comparing digests tells nothing about it, however long it takes. */
 static int has_listed_token(const struct lode_access *access, const char *token, unsigned rights,
 			    struct lode_grant *grant)
 {
-	return access->tokens && token && lode_tokens_find(access->tokens, token, time(NULL), grant) &&
-	       (grant->rights & rights) != 0;
+	char digest[LODE_SHA256_TEXT];
+
+	if (!access->tokens || !token)
+		return 0;
+	lode_sha256(token, strlen(token), digest);
+	return is_listed(access, digest, rights, grant);
+}
+
+/* `DIGEST.PROOF`, where only this server can make the proof. */
+static void make_listed_cookie(const struct lode_access *access, const char *digest, char text[LODE_COOKIE_TEXT])
+{
+	char both[sizeof(access->session) + LODE_SHA256_TEXT], proof[LODE_SHA256_TEXT];
+
+	snprintf(both, sizeof(both), "%s%s", access->session, digest);
+	lode_sha256(both, strlen(both), proof);
+	snprintf(text, LODE_COOKIE_TEXT, "%s.%s", digest, proof);
+}
+
+static int has_listed_cookie(const struct lode_access *access, const char *cookie)
+{
+	char digest[LODE_SHA256_TEXT], text[LODE_COOKIE_TEXT];
+	struct lode_grant grant;
+
+	if (!access->tokens || !cookie || strlen(cookie) != LODE_COOKIE_TEXT - 1)
+		return 0;
+	memcpy(digest, cookie, sizeof(digest) - 1);
+	digest[sizeof(digest) - 1] = '\0';
+	make_listed_cookie(access, digest, text);
+	return is_secret(cookie, text) && is_listed(access, digest, LODE_RIGHT_READ, &grant);
 }
 
 static const char *bearer_of(const struct lode_access_request *request)
@@ -167,9 +200,23 @@ enum lode_access_verdict lode_access_check(struct lode_access *access, const str
 			       has_listed_token(access, request->token, LODE_RIGHT_READ, &grant)))
 		return LODE_ACCESS_FIRST_VISIT;
 	return is_secret(request->session, access->session) || has_bearer_token(access, request->authorization) ||
-			       has_listed_token(access, bearer_of(request), LODE_RIGHT_ALL, &grant)
+			       has_listed_token(access, bearer_of(request), LODE_RIGHT_ALL, &grant) ||
+			       has_listed_cookie(access, request->session)
 		       ? LODE_ACCESS_GRANTED
 		       : LODE_ACCESS_NO_TOKEN;
+}
+
+void lode_access_cookie(struct lode_access *access, const struct lode_access_request *request,
+			char text[LODE_COOKIE_TEXT])
+{
+	struct lode_grant grant;
+	char digest[LODE_SHA256_TEXT];
+
+	snprintf(text, LODE_COOKIE_TEXT, "%s", access->session);
+	if (!has_listed_token(access, request->token, LODE_RIGHT_READ, &grant))
+		return;
+	lode_sha256(request->token, strlen(request->token), digest);
+	make_listed_cookie(access, digest, text);
 }
 
 void lode_access_grant(struct lode_access *access, const struct lode_access_request *request,

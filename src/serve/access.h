@@ -13,6 +13,7 @@
 #ifndef LODE_SERVE_ACCESS_H
 #define LODE_SERVE_ACCESS_H
 
+#include "base/sha256.h"
 #include "base/token_file.h"
 #include "serve/tokens.h"
 
@@ -21,14 +22,17 @@
 
 struct lode_access {
 	char token[LODE_MAX_TOKEN + 1]; /* "": none is needed */
-	char session[33]; /* what the cookie holds: a token from a file may be older than this server, and stay */
-	char cookie[16];  /* its name, which has the port: browsers send cookies to all ports of a host */
-	uint16_t port;    /* 0: a Unix socket, behind which any port may be */
+	char session[33];               /* of this server: a token from a file may be older than it, and stay */
+	char cookie[16]; /* its name, which has the port: browsers send cookies to all ports of a host */
+	uint16_t port;   /* 0: a Unix socket, behind which any port may be */
 	struct lode_tokens *tokens; /* not NULL: those who have one of these may come from anywhere; not owned */
 	pthread_mutex_t lock;       /* of what is below */
 	char once[33];              /* "": there is none, or it was used */
 	uint64_t once_until;        /* ns, of lode_now */
 };
+
+/* What the cookie holds: the session, or for who has one of several tokens its digest and a proof that this server gave it. */
+#define LODE_COOKIE_TEXT (2 * LODE_SHA256_TEXT)
 
 /* What a request says about where it comes from, NULL for what it does not say. */
 struct lode_access_request {
@@ -56,8 +60,12 @@ int lode_access_set_token(struct lode_access *access, const char *token, struct 
 void lode_access_set_port(struct lode_access *access, uint16_t port);
 void lode_access_release(struct lode_access *access);
 
-/* Any thread may call it. */
+/* Any thread may call these. */
 enum lode_access_verdict lode_access_check(struct lode_access *access, const struct lode_access_request *request);
+
+/* The cookie for who is here for the first time. It is good as long as the token that it was given for. */
+void lode_access_cookie(struct lode_access *access, const struct lode_access_request *request,
+			char text[LODE_COOKIE_TEXT]);
 
 /*
  * What a request that was granted may do: all, unless there are tokens; then what its token allows, or reading for

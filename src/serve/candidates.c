@@ -1,7 +1,7 @@
 /*
  * Candidates: see candidates.h.
  *
- * One thread asks for one job after another and waits for each. It mines when streams have come since the last time, and
+ * One thread asks for one job after another and waits for each. It mines when the corpus has changed since the last time, and
  * rests three times as long as mining took, so that uploads and people at the page have most of the machine. What was found
  * is kept as text, ready for /metrics.
  */
@@ -21,19 +21,18 @@
 #define REST_NS         10000000000ull /* after mining, at least, */
 #define REST_FACTOR     3              /* and this many times as long as it took */
 #define PRUNE_NS        3600000000000ull
-#define MAX_CANDIDATES  20 /* of a kind */
-#define MAX_REGRESSIONS 20 /* functions of a service */
-#define MAX_RELEASES    8
-#define MIN_STREAMS     4 /* of a version, as the gate needs */
+#define MAX_CANDIDATES  20  /* of a kind */
+#define MAX_REGRESSIONS 20  /* functions of a service */
+#define MAX_RELEASES    100 /* services */
+#define MIN_STREAMS     4   /* of a version, as the gate needs */
 #define GATE_RULE       "--gate=own > 3%"
 
 struct lode_candidate_search {
 	struct lode_worker worker;
 	struct lode_jobs *jobs;
-	struct lode_collector *collector;
 	char *corpus;
 	char *keep, *keep_sums; /* options of `lode prune`; NULL: for ever */
-	uint64_t mined;         /* streams that had come before the last run, and 1 */
+	uint64_t mined;         /* version of the corpus before the last run */
 	uint64_t rests_until;
 	uint64_t pruned_at;
 	struct lode_buffer found; /* metrics, with the worker's lock */
@@ -322,11 +321,9 @@ static void publish(struct lode_candidate_search *candidates, struct lode_buffer
 static void look_for_new(struct lode_candidate_search *candidates)
 {
 	struct lode_buffer texts[METRICS] = { { 0 } };
-	struct lode_collector_counts counts;
-	uint64_t began = lode_now(), took;
+	uint64_t began = lode_now(), version = lode_jobs_corpus_version(candidates->jobs), took;
 
-	lode_collector_counts(candidates->collector, &counts);
-	if (counts.committed.streams + 1 == candidates->mined || began < candidates->rests_until)
+	if (version == candidates->mined || began < candidates->rests_until)
 		return;
 	mine(candidates, "wait", texts);
 	mine(candidates, "run", texts);
@@ -335,7 +332,7 @@ static void look_for_new(struct lode_candidate_search *candidates)
 		publish(candidates, texts);
 	for (int i = 0; i < METRICS; i++)
 		lode_buffer_release(&texts[i]);
-	candidates->mined = counts.committed.streams + 1;
+	candidates->mined = version;
 	took = (lode_now() - began) * REST_FACTOR;
 	candidates->rests_until = lode_now() + (took > REST_NS ? took : REST_NS);
 }
@@ -371,8 +368,7 @@ static void *work(void *context)
 
 /* ---- callers ---- */
 
-struct lode_candidate_search *lode_candidate_search_start(struct lode_jobs *jobs, struct lode_collector *collector,
-							  const char *corpus,
+struct lode_candidate_search *lode_candidate_search_start(struct lode_jobs *jobs, const char *corpus,
 							  const struct lode_candidate_search_keep *keep)
 {
 	struct lode_candidate_search *made = lode_calloc(1, sizeof(*made));
@@ -381,7 +377,6 @@ struct lode_candidate_search *lode_candidate_search_start(struct lode_jobs *jobs
 		return NULL;
 	lode_worker_init(&made->worker);
 	made->jobs = jobs;
-	made->collector = collector;
 	made->corpus = lode_strdup(corpus);
 	made->keep = keep->streams ? lode_format("--keep=%s", keep->streams) : NULL;
 	made->keep_sums = keep->sums ? lode_format("--keep-sums=%s", keep->sums) : NULL;

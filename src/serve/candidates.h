@@ -1,5 +1,5 @@
 /*
- * Candidates: what no signature covers yet, mined in the background from the streams that arrive, and regressions: functions
+ * Candidates: what no signature covers yet, mined in the background when the corpus changes, and regressions: functions
  * that take more in the last version of a service than in the one before it. The same thread removes what is too old.
  *
  * The work is that of commands: `lode mine --new`, `lode diff --gate`, `lode prune`.
@@ -7,7 +7,6 @@
 #ifndef LODE_SERVE_CANDIDATES_H
 #define LODE_SERVE_CANDIDATES_H
 
-#include "collect/collector.h"
 #include "serve/jobs.h"
 
 struct lode_candidate_search;
@@ -18,9 +17,8 @@ struct lode_candidate_search_keep {
 	const char *sums;
 };
 
-/* All must outlive it. NULL: it could not be started, and nothing is mined by itself. The caller ends it. */
-struct lode_candidate_search *lode_candidate_search_start(struct lode_jobs *jobs, struct lode_collector *collector,
-							  const char *corpus,
+/* The jobs must outlive it. NULL: it could not be started, and nothing is mined by itself. The caller ends it. */
+struct lode_candidate_search *lode_candidate_search_start(struct lode_jobs *jobs, const char *corpus,
 							  const struct lode_candidate_search_keep *keep);
 /* NULL is allowed. */
 void lode_candidate_search_end(struct lode_candidate_search *candidates);

@@ -8,8 +8,10 @@
  */
 #include "serve/jobs.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/quiet_thread.h"
+#include "serve/corpus_version.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,19 +38,12 @@
 
 enum pipe_kind { OUTPUT, MESSAGES, PROGRESS, PIPES };
 
-/* The corpus at a moment: its catalogue changes whenever a stream comes or goes. */
-struct version {
-	struct timespec time;
-	off_t size;
-	ino_t inode;
-};
-
 struct job {
 	struct lode_jobs *jobs;
 	struct job *next;
 	char *key; /* its words, each with a NUL behind */
 	size_t key_size;
-	struct version version;
+	struct lode_corpus_version version; /* of before it was started */
 	enum lode_job_state state;
 	pid_t pid;
 	int pipes[PIPES]; /* to read from */
@@ -66,7 +61,7 @@ struct job {
 
 struct lode_jobs {
 	pthread_mutex_t lock; /* of all below, and of what jobs are */
-	char *catalogue;      /* its path */
+	struct lode_corpus_files files;
 	enum lode_jobs_keep keep;
 	struct job *first;
 	size_t running;
@@ -77,30 +72,24 @@ int lode_jobs_make(struct lode_jobs **jobs, const char *corpus, enum lode_jobs_k
 {
 	struct lode_jobs *made = lode_calloc(1, sizeof(*made));
 
-	*jobs = made;
-	if (made)
-		made->catalogue = lode_format("%s/catalogue.sqlite", corpus);
-	if (!made || !made->catalogue) {
+	*jobs = NULL;
+	if (!made || lode_corpus_files_init(&made->files, corpus) < 0) {
+		if (made)
+			lode_corpus_files_release(&made->files);
 		lode_free(made);
 		return lode_fail_memory(error);
 	}
+	*jobs = made;
 	made->keep = keep;
 	pthread_mutex_init(&made->lock, NULL);
 	return 0;
 }
 
-static struct version corpus_version(const struct lode_jobs *jobs)
+uint64_t lode_jobs_corpus_version(const struct lode_jobs *jobs)
 {
-	struct version version;
-	struct stat status;
+	const struct lode_corpus_version version = lode_corpus_version(&jobs->files);
 
-	memset(&version, 0, sizeof(version)); /* it is compared as bytes */
-	if (!stat(jobs->catalogue, &status)) {
-		version.time = status.st_mtim;
-		version.size = status.st_size;
-		version.inode = status.st_ino;
-	}
-	return version;
+	return lode_hash_bytes(&version, sizeof(version));
 }
 
 /* ---- a job's process ---- */
@@ -396,9 +385,9 @@ static void make_room(struct lode_jobs *jobs, const struct job *keep)
 	}
 }
 
-/* `key` becomes the job's. */
-static int start(struct lode_jobs *jobs, char *const *words, char *key, size_t size, struct job **started,
-		 struct lode_error *error)
+/* `key` becomes the job's. `version` is that of before: what comes while it starts may not be in its result. */
+static int start(struct lode_jobs *jobs, char *const *words, char *key, size_t size,
+		 const struct lode_corpus_version *version, struct job **started, struct lode_error *error)
 {
 	struct job *job = lode_calloc(1, sizeof(*job));
 	int code;
@@ -421,7 +410,7 @@ static int start(struct lode_jobs *jobs, char *const *words, char *key, size_t s
 	}
 	job->key = key;
 	job->key_size = size;
-	job->version = corpus_version(jobs);
+	job->version = *version;
 	job->next = jobs->first;
 	jobs->first = job;
 	jobs->running++;
@@ -444,7 +433,7 @@ static void describe(struct job *job, struct lode_job_view *view)
 static int ask(struct lode_jobs *jobs, char *const *words, char *key, size_t size, struct lode_job_view *view,
 	       struct lode_error *error)
 {
-	struct version now = corpus_version(jobs);
+	const struct lode_corpus_version now = lode_corpus_version(&jobs->files);
 	struct job **place = find(jobs, key, size);
 	struct job *job = *place;
 	int code = 0;
@@ -463,7 +452,7 @@ static int ask(struct lode_jobs *jobs, char *const *words, char *key, size_t siz
 	if (job)
 		lode_free(key);
 	else
-		code = start(jobs, words, key, size, &job, error);
+		code = start(jobs, words, key, size, &now, &job, error);
 	if (code)
 		return code;
 	job->asked = ++jobs->requests;
@@ -567,6 +556,6 @@ void lode_jobs_free(struct lode_jobs *jobs)
 	while (jobs->first)
 		forget(&jobs->first);
 	pthread_mutex_destroy(&jobs->lock);
-	lode_free(jobs->catalogue);
+	lode_corpus_files_release(&jobs->files);
 	lode_free(jobs);
 }

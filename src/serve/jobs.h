@@ -3,7 +3,7 @@
  * program (`lode mine CORPUS --json`), so that the output is that of the command line,
  * and a job can be cancelled at any time.
  *
- * A result is kept until the corpus changes; when there are too many results, or they take
+ * A result is kept until the corpus changes, its signatures included; when there are too many results, or they take
  * too much memory, the least recently requested ones are dropped first.
  */
 #ifndef LODE_SERVE_JOBS_H
@@ -55,6 +55,8 @@ int lode_jobs_ask(struct lode_jobs *jobs, char *const *words, struct lode_job_vi
 void lode_jobs_look(struct lode_jobs *jobs, char *const *words, struct lode_job_view *view);
 /* Drops the result of a job that is over, so that it is started again when it is asked for. */
 void lode_jobs_forget(struct lode_jobs *jobs, char *const *words);
+/* A number that changes with the corpus: streams came or went, or signatures are others. */
+uint64_t lode_jobs_corpus_version(const struct lode_jobs *jobs);
 /* Ends a running job and forgets it. */
 void lode_jobs_cancel(struct lode_jobs *jobs, char *const *words);
 

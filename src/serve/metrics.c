@@ -126,13 +126,25 @@ static int write_signatures(struct lode_buffer *text, const char *path, struct l
 	return code;
 }
 
+static void write_tokens(struct lode_buffer *text, struct lode_tokens *tokens)
+{
+	struct lode_tokens_counts counts;
+
+	lode_tokens_count(tokens, &counts);
+	write_number(text, "lode_tokens", "gauge", "Tokens in the file of --tokens.", counts.tokens);
+	write_number(text, "lode_tokens_wrong_lines", "gauge", "Lines of that file that are no token.",
+		     counts.wrong);
+}
+
 int lode_metrics_write(struct lode_buffer *text, const char *corpus, struct lode_collector *collector,
-		       struct lode_error *error)
+		       struct lode_tokens *tokens, struct lode_error *error)
 {
 	int code;
 
 	if (collector)
 		write_uploads(text, collector);
+	if (tokens)
+		write_tokens(text, tokens);
 	write_disk(text, corpus);
 	code = write_signatures(text, corpus, error);
 	return code < 0 ? code : text->failed ? lode_fail_memory(error) : 0;

@@ -9,24 +9,24 @@
 struct lode_recognition {
 	struct lode_worker worker;
 	struct lode_jobs *jobs;
-	struct lode_collector *collector;
 	char *corpus;
-	uint64_t matched; /* streams that had come before the last run */
+	uint64_t matched; /* version of the corpus that is matched */
 };
 
-/* Starts a run when streams have come since the last one; a run that was refused is tried again. */
+/* Starts a run unless the corpus is as it was before one that is over. A run that matches something changes it once more. */
 static void match(struct lode_recognition *recognition)
 {
 	static char command[] = "signatures", json[] = "--json";
 	char *const words[] = { command, recognition->corpus, json, NULL };
-	struct lode_collector_counts counts;
+	uint64_t version = lode_jobs_corpus_version(recognition->jobs);
 	struct lode_job_view view = { 0 };
 
-	lode_collector_counts(recognition->collector, &counts);
-	if (counts.committed.streams == recognition->matched)
+	if (version == recognition->matched)
 		return;
-	if (lode_jobs_ask(recognition->jobs, words, &view, NULL) == 0 && view.state != LODE_JOB_BUSY)
-		recognition->matched = counts.committed.streams;
+	/* What is done is done with the corpus as it was when it was asked for, or the jobs would start it again. */
+	if (lode_jobs_ask(recognition->jobs, words, &view, NULL) == 0 &&
+	    (view.state == LODE_JOB_DONE || view.state == LODE_JOB_FAILED))
+		recognition->matched = version;
 	lode_job_view_release(&view);
 }
 
@@ -47,8 +47,7 @@ static void *recognize(void *context)
 	return NULL;
 }
 
-struct lode_recognition *lode_recognition_start(struct lode_jobs *jobs, struct lode_collector *collector,
-						const char *corpus)
+struct lode_recognition *lode_recognition_start(struct lode_jobs *jobs, const char *corpus)
 {
 	struct lode_recognition *made = lode_calloc(1, sizeof(*made));
 
@@ -56,7 +55,6 @@ struct lode_recognition *lode_recognition_start(struct lode_jobs *jobs, struct l
 		return NULL;
 	lode_worker_init(&made->worker);
 	made->jobs = jobs;
-	made->collector = collector;
 	made->corpus = lode_strdup(corpus);
 	if (!made->corpus || !lode_worker_start(&made->worker, recognize, made)) {
 		lode_recognition_end(made);

@@ -177,7 +177,8 @@ static enum MHD_Result answer_metrics(const struct exchange *exchange)
 	struct lode_buffer text = { 0 };
 
 	lode_candidate_search_write(exchange->server->candidates, &text);
-	if (lode_metrics_write(&text, exchange->server->corpus, exchange->server->collector, &error) == 0)
+	if (lode_metrics_write(&text, exchange->server->corpus, exchange->server->collector,
+			       exchange->server->access.tokens, &error) == 0)
 		return lode_answer(&exchange->with, MHD_HTTP_OK, LODE_METRICS_TYPE, &text);
 	lode_buffer_release(&text);
 	return lode_answer_error(&exchange->with, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
@@ -200,7 +201,9 @@ static const char *find_header(const struct exchange *exchange, const char *name
 	return exchange->with.http->lookup_connection_value(exchange->with.connection, MHD_HEADER_KIND, name);
 }
 
-static enum lode_access_verdict judge(const struct exchange *exchange, int is_page, struct lode_grant *grant)
+/* Fills in what the request may do, and the cookie for a first visit. */
+static enum lode_access_verdict judge(const struct exchange *exchange, int is_page, struct lode_grant *grant,
+				      char cookie[LODE_COOKIE_TEXT])
 {
 	const struct lode_http_library *http = exchange->with.http;
 	struct MHD_Connection *connection = exchange->with.connection;
@@ -215,6 +218,7 @@ static enum lode_access_verdict judge(const struct exchange *exchange, int is_pa
 	};
 
 	lode_access_grant(access, &request, grant);
+	lode_access_cookie(access, &request, cookie);
 	return lode_access_check(access, &request);
 }
 
@@ -272,17 +276,18 @@ static enum MHD_Result answer_request(const struct exchange *exchange, const cha
 				      int is_too_long)
 {
 	const struct lode_access *access = &exchange->server->access;
+	char cookie[LODE_COOKIE_TEXT];
 	struct lode_grant grant;
 
 	if (is_too_long)
 		return refuse(exchange, url, MHD_HTTP_URI_TOO_LONG,
 			      "the address is too long, or has too many options");
-	switch (judge(exchange, !strcmp(url, "/"), &grant)) {
+	switch (judge(exchange, !strcmp(url, "/"), &grant, cookie)) {
 	case LODE_ACCESS_GRANTED:
 		return may_get(exchange, url, &grant) ? answer_granted(exchange, url, method)
 						      : refuse(exchange, url, MHD_HTTP_FORBIDDEN, REFUSAL_RIGHT);
 	case LODE_ACCESS_FIRST_VISIT:
-		return lode_answer_cookie(&exchange->with, access->cookie, access->session);
+		return lode_answer_cookie(&exchange->with, access->cookie, cookie);
 	case LODE_ACCESS_OTHER_HOST:
 		return refuse(exchange, url, MHD_HTTP_FORBIDDEN, REFUSAL_HOST);
 	case LODE_ACCESS_OTHER_SITE:
@@ -306,13 +311,14 @@ static struct lode_connection *connection_of(struct lode_server *server, struct 
 static struct lode_upload_body *begin_upload(const struct exchange *exchange, const char *url)
 {
 	struct lode_collector *collector = exchange->server->collector;
+	char cookie[LODE_COOKIE_TEXT];
 	struct lode_grant grant;
 	unsigned status = MHD_HTTP_FORBIDDEN;
 	const char *sentence;
 	const char *corpus = exchange->server->growing ? NULL : exchange->server->corpus;
 	int is_signing = corpus && !strcmp(url, LODE_SIGNING_URL);
 
-	switch (judge(exchange, 0, &grant)) {
+	switch (judge(exchange, 0, &grant, cookie)) {
 	case LODE_ACCESS_GRANTED:
 		sentence = is_signing ? (grant.rights & LODE_RIGHT_ADMIN ? NULL : REFUSAL_RIGHT)
 			   : collector && grant.rights & LODE_RIGHT_UPLOAD ? NULL
@@ -341,6 +347,19 @@ static struct lode_upload_body *begin_upload(const struct exchange *exchange, co
 			: lode_upload_body_begin(collector, &exchange->with, url, grant.name);
 }
 
+/* From now on its connection has the time that it needs. */
+static void leave_alone(const struct exchange *exchange)
+{
+	lode_connection_begin_answer(exchange->server->connections,
+				     connection_of(exchange->server, exchange->with.connection));
+}
+
+static enum MHD_Result answer_upload(const struct exchange *exchange, struct lode_upload_body *body)
+{
+	leave_alone(exchange);
+	return lode_upload_body_answer(body, &exchange->with);
+}
+
 /* Called with the headers, then with each piece of the body, and when it is there as a whole. */
 static enum MHD_Result handle_upload(const struct exchange *exchange, const char *url, const char *bytes,
 				     size_t *size, void **state)
@@ -348,13 +367,13 @@ static enum MHD_Result handle_upload(const struct exchange *exchange, const char
 	struct lode_upload_body *body = *state;
 
 	if (!body) {
-		lode_connection_begin_answer(exchange->server->connections,
-					     connection_of(exchange->server, exchange->with.connection));
 		*state = body = begin_upload(exchange, url);
 		if (!body)
 			return MHD_NO;
-		return lode_upload_body_is_answered(body) ? lode_upload_body_answer(body, &exchange->with)
-							  : MHD_YES;
+		/* One that is refused must be there in the time of any request: nobody holds a connection without a token. */
+		if (lode_upload_body_is_accepted(body))
+			leave_alone(exchange);
+		return lode_upload_body_is_answered(body) ? answer_upload(exchange, body) : MHD_YES;
 	}
 	if (*size) {
 		int code = lode_upload_body_add(body, bytes, *size);
@@ -362,7 +381,7 @@ static enum MHD_Result handle_upload(const struct exchange *exchange, const char
 		*size = 0;
 		return code < 0 ? MHD_NO : MHD_YES;
 	}
-	return lode_upload_body_answer(body, &exchange->with);
+	return answer_upload(exchange, body);
 }
 
 /* ---- what the library calls ---- */
@@ -385,7 +404,7 @@ static enum MHD_Result handle_request(void *context, struct MHD_Connection *conn
 	if (*state != &too_long && !strcmp(method, MHD_HTTP_METHOD_POST))
 		return handle_upload(&exchange, url, upload, upload_size, state);
 	*upload_size = 0;
-	lode_connection_begin_answer(server->connections, connection_of(server, connection));
+	leave_alone(&exchange);
 	return answer_request(&exchange, url, method, *state != NULL);
 }
 
@@ -533,8 +552,8 @@ static void start_background(struct lode_server *server, const struct lode_serve
 {
 	const struct lode_candidate_search_keep keep = { .streams = options->keep, .sums = options->keep_sums };
 
-	server->recognition = lode_recognition_start(server->jobs, server->collector, server->corpus);
-	server->candidates = lode_candidate_search_start(server->jobs, server->collector, server->corpus, &keep);
+	server->recognition = lode_recognition_start(server->jobs, server->corpus);
+	server->candidates = lode_candidate_search_start(server->jobs, server->corpus, &keep);
 }
 
 static struct lode_server *make_server(void)

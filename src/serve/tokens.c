@@ -26,13 +26,14 @@ struct token {
 
 struct token_list {
 	LODE_ARRAY(struct token);
+	uint64_t wrong; /* lines */
 };
 
 struct lode_tokens {
 	char *path;
 	pthread_mutex_t lock; /* of all below */
 	struct token_list list;
-	struct timespec changed; /* the file that was read */
+	struct timespec changed; /* the file that was read, its mode included */
 	off_t size;
 	time_t looked_at;
 };
@@ -98,8 +99,10 @@ static const char *read_line(char *line, struct token *token)
 	return NULL;
 }
 
+/* Reads all lines that are right, and returns what is the matter with the first that is not. */
 static int read_lines(const char *path, char *text, struct token_list *list, struct lode_error *error)
 {
+	int code = 0;
 	char *rest = NULL;
 	unsigned number = 1;
 
@@ -115,12 +118,12 @@ static int read_lines(const char *path, char *text, struct token_list *list, str
 		if (!line[strspn(line, " \t")] || line[0] == '#')
 			continue;
 		wrong = read_line(line, &token);
-		if (wrong)
-			return lode_fail(error, LODE_USAGE, "%s:%u: %s", path, number, wrong);
-		if (LODE_PUSH(list, token) < 0)
+		if (wrong && !list->wrong++)
+			code = lode_fail(error, LODE_USAGE, "%s:%u: %s", path, number, wrong);
+		if (!wrong && LODE_PUSH(list, token) < 0)
 			return lode_fail_memory(error);
 	}
-	return list->count ? 0 : lode_fail(error, LODE_USAGE, "%s: has no tokens", path);
+	return code || list->count ? code : lode_fail(error, LODE_USAGE, "%s: has no tokens", path);
 }
 
 static int check_file(const struct stat *status, const char *path, struct lode_error *error)
@@ -155,31 +158,30 @@ static int read_file(int fd, const struct stat *status, const char *path, struct
 	return code;
 }
 
-/* Takes over what the file has now. The lock is held, or there is only this thread. */
+/*
+ * Takes over the lines of the file that are right, and returns what is the matter with the others, or with the whole. What
+ * is read when there is no memory for more is kept, too. The lock is held, or there is only this thread.
+ */
 static int load(struct lode_tokens *tokens, struct lode_error *error)
 {
 	struct token_list list = { 0 };
-	struct stat status;
-	int fd = lode_file_open_plain(tokens->path, O_RDONLY, error), code = 0;
+	struct stat status = { .st_size = 0 };
+	int fd = lode_file_open_plain(tokens->path, O_RDONLY, error), code = fd < 0 ? fd : 0;
 
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &status) < 0)
+	if (!code && fstat(fd, &status) < 0)
 		code = lode_file_fail(error, tokens->path, "cannot be examined");
 	if (!code)
 		code = check_file(&status, tokens->path, error);
 	if (!code)
 		code = read_file(fd, &status, tokens->path, &list, error);
-	lode_file_close(fd, tokens->path, NULL);
-	if (code) {
-		lode_free(list.items);
-		return code;
-	}
+	if (fd >= 0)
+		lode_file_close(fd, tokens->path, NULL);
+	list.wrong += code && !list.wrong;
 	lode_free(tokens->list.items);
 	tokens->list = list;
-	tokens->changed = status.st_mtim;
+	tokens->changed = status.st_ctim;
 	tokens->size = status.st_size;
-	return 0;
+	return code;
 }
 
 int lode_tokens_read(struct lode_tokens **tokens, const char *path, struct lode_error *error)
@@ -213,7 +215,7 @@ void lode_tokens_free(struct lode_tokens *tokens)
 
 /* ---- looking up ---- */
 
-/* At most once a second. A file that is wrong now leaves what was read before. */
+/* At most once a second. */
 static void look_again(struct lode_tokens *tokens, time_t now)
 {
 	struct stat status;
@@ -221,21 +223,17 @@ static void look_again(struct lode_tokens *tokens, time_t now)
 	if (now == tokens->looked_at)
 		return;
 	tokens->looked_at = now;
-	if (stat(tokens->path, &status) == 0 &&
-	    (status.st_mtim.tv_sec != tokens->changed.tv_sec ||
-	     status.st_mtim.tv_nsec != tokens->changed.tv_nsec || status.st_size != tokens->size))
+	if (stat(tokens->path, &status) < 0 || status.st_ctim.tv_sec != tokens->changed.tv_sec ||
+	    status.st_ctim.tv_nsec != tokens->changed.tv_nsec || status.st_size != tokens->size)
 		load(tokens, NULL);
 }
 
-int lode_tokens_find(struct lode_tokens *tokens, const char *token, time_t now, struct lode_grant *grant)
+int lode_tokens_find(struct lode_tokens *tokens, const char *digest, time_t now, struct lode_grant *grant)
 {
-	char digest[LODE_SHA256_TEXT];
 	int found = 0;
 
-	lode_sha256(token, strlen(token), digest);
 	pthread_mutex_lock(&tokens->lock);
 	look_again(tokens, now);
-	/* Comparing digests tells nothing about a token, however long it takes. */
 	for (size_t i = 0; !found && i < tokens->list.count; i++) {
 		const struct token *row = &tokens->list.items[i];
 
@@ -246,4 +244,12 @@ int lode_tokens_find(struct lode_tokens *tokens, const char *token, time_t now, 
 	}
 	pthread_mutex_unlock(&tokens->lock);
 	return found;
+}
+
+void lode_tokens_count(struct lode_tokens *tokens, struct lode_tokens_counts *counts)
+{
+	pthread_mutex_lock(&tokens->lock);
+	look_again(tokens, time(NULL));
+	*counts = (struct lode_tokens_counts){ tokens->list.count, tokens->list.wrong };
+	pthread_mutex_unlock(&tokens->lock);
 }

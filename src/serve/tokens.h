@@ -5,13 +5,17 @@
  *
  * where RIGHTS are `upload`, `read` or `admin` (all), joined by commas, and EXPIRY is the first day, UTC, on
  * which it is not valid any more (2027-01-31). Only digests of tokens are in the file, so that who reads it can do nothing
- * with it. A file that was changed is read again. Empty lines and lines that begin with `#` mean nothing.
+ * with it. Empty lines and lines that begin with `#` mean nothing.
+ *
+ * A file that was changed is read again. Then a line that is wrong stands for no token, and a file that is gone, or that
+ * others may write, for none at all: a token that was removed is never good because of another mistake.
  */
 #ifndef LODE_SERVE_TOKENS_H
 #define LODE_SERVE_TOKENS_H
 
 #include "base/error.h"
 
+#include <stdint.h>
 #include <time.h>
 
 struct lode_tokens;
@@ -35,7 +39,18 @@ struct lode_grant {
 int lode_tokens_read(struct lode_tokens **tokens, const char *path, struct lode_error *error);
 void lode_tokens_free(struct lode_tokens *tokens);
 
-/* What `token` allows at this time: 1 and the grant, or 0 when it is none, or is not valid any more. Any thread. */
-int lode_tokens_find(struct lode_tokens *tokens, const char *token, time_t now, struct lode_grant *grant);
+/*
+ * What a token allows at this time, by its digest (lode_sha256): 1 and the grant, or 0 when there is none, or it is not
+ * valid any more. Any thread.
+ */
+int lode_tokens_find(struct lode_tokens *tokens, const char *digest, time_t now, struct lode_grant *grant);
+
+struct lode_tokens_counts {
+	uint64_t tokens;
+	uint64_t wrong; /* lines; 1 for a file that could not be read */
+};
+
+/* Of the file as it is now. Any thread. */
+void lode_tokens_count(struct lode_tokens *tokens, struct lode_tokens_counts *counts);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "serve/uploads.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/starts_with.h"
 #include "base/units.h"
@@ -18,8 +19,10 @@
 #include <string.h>
 
 #define MAX_REFUSED_BYTES (8u << 20) /* that are read and dropped: most senders read no answer before */
+#define MAX_DROPPING_NS   10000000000ull
 #define BAD_REQUEST       400
 #define UNSUPPORTED       415
+#define UNREADABLE        422
 
 struct address {
 	const char *url;
@@ -46,7 +49,9 @@ struct lode_upload_body {
 	struct lode_text_list labels; /* KEY=VALUE */
 	uint64_t declared;            /* bytes that will come; 0: not known */
 	uint64_t dropped;
-	int is_json; /* what the sender sends, and gets */
+	uint64_t dropped_since; /* ns; 0: nothing was */
+	int is_json;            /* what the sender sends, and gets */
+	int is_asking;          /* the sender waits for a word before it sends the body */
 };
 
 static const struct address *find_address(const char *url)
@@ -190,6 +195,8 @@ static int read_headers(struct lode_upload_body *body, const struct lode_exchang
 			text[strcspn(text, "\";")] = '\0';
 		body->options.boundary = keep(body, text);
 		body->options.form = LODE_UPLOAD_MULTIPART;
+		if (!find_value(exchange, MHD_GET_ARGUMENT_KIND, "format"))
+			body->options.format = NULL; /* pprof, or folded stacks */
 		lode_free(text);
 	}
 	return 0;
@@ -204,6 +211,8 @@ static struct lode_upload_body *make_body(const struct lode_exchange *exchange)
 
 	if (body && length)
 		body->declared = strtoull(length, NULL, 10);
+	if (body)
+		body->is_asking = find_value(exchange, MHD_HEADER_KIND, "Expect") != NULL;
 	return body;
 }
 
@@ -237,6 +246,9 @@ struct lode_upload_body *lode_upload_body_begin(struct lode_collector *collector
 	code = read_arguments(body, exchange);
 	if (!code)
 		code = read_headers(body, exchange);
+	if (!code && body->labels.count > LODE_UPLOAD_MAX_LABELS)
+		code = lode_upload_refuse(&body->refusal, UNREADABLE, "it has more than %d labels",
+					  LODE_UPLOAD_MAX_LABELS);
 	body->options.labels = body->labels.count ? (const char *const *)body->labels.items : NULL;
 	if (!code && (body->texts.failed || body->labels.failed || !body->options.source)) {
 		lode_upload_body_end(body);
@@ -261,19 +273,33 @@ struct lode_upload_body *lode_upload_body_signing(const struct lode_exchange *ex
 	return NULL;
 }
 
+int lode_upload_body_is_accepted(const struct lode_upload_body *body)
+{
+	return body->receiving || body->signing;
+}
+
 int lode_upload_body_is_answered(const struct lode_upload_body *body)
 {
-	return !body->receiving && !body->signing && body->declared > MAX_REFUSED_BYTES;
+	return !lode_upload_body_is_accepted(body) && (body->is_asking || body->declared > MAX_REFUSED_BYTES);
+}
+
+/* Returns 0, or -1 when the sender has gone on for too long. */
+static int drop(struct lode_upload_body *body, size_t size)
+{
+	uint64_t now = lode_now();
+
+	if (!body->dropped_since)
+		body->dropped_since = now;
+	body->dropped += size;
+	return body->dropped > MAX_REFUSED_BYTES || now - body->dropped_since > MAX_DROPPING_NS ? -1 : 0;
 }
 
 int lode_upload_body_add(struct lode_upload_body *body, const void *bytes, size_t size)
 {
 	if (body->signing)
 		lode_signing_add(body->signing, bytes, size);
-	if (!body->receiving) {
-		body->dropped += size;
-		return body->dropped > MAX_REFUSED_BYTES ? -1 : 0;
-	}
+	if (!body->receiving)
+		return drop(body, size);
 	if (lode_receiving_add(body->receiving, bytes, size, &body->refusal) == 0)
 		return 0;
 	lode_receiving_abandon(body->receiving, &body->refusal);

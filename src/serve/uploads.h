@@ -34,7 +34,9 @@ struct lode_upload_body *lode_upload_body_refused(struct lode_collector *collect
 						  const char *sentence);
 /* The same for a signature that is posted; see signing.h. */
 struct lode_upload_body *lode_upload_body_signing(const struct lode_exchange *exchange, const char *corpus);
-/* Whether the answer is known before the body, which is too long to wait for. */
+/* Whether it was accepted so far. What is not has no more time than any request. */
+int lode_upload_body_is_accepted(const struct lode_upload_body *body);
+/* Whether the answer is known before the body, and the sender listens, or the body is too long to wait for. */
 int lode_upload_body_is_answered(const struct lode_upload_body *body);
 /* The next bytes. Returns 0, or -1 when the connection should be closed: the sender goes on though it was refused. */
 int lode_upload_body_add(struct lode_upload_body *body, const void *bytes, size_t size);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 #define HOST  "127.0.0.1:7070"
@@ -117,6 +118,56 @@ static void a_token_is_needed(void **state)
 										  .session = access->session }),
 			 LODE_ACCESS_GRANTED);
 	assert_string_equal(access->cookie, "lode-7070");
+}
+
+static void write_tokens(const char *path, const char *rights)
+{
+	char digest[LODE_SHA256_TEXT];
+	FILE *file = fopen(path, "w");
+
+	lode_sha256("secret", 6, digest);
+	assert_non_null(file);
+	if (*rights)
+		fprintf(file, "ann sha256:%s %s\n", digest, rights);
+	fprintf(file, "else sha256:%064d upload\n", 1);
+	fclose(file);
+	chmod(path, 0600);
+}
+
+/* The cookie of a browser is good as long as the token that it was given for. */
+static void a_cookie_is_good_as_long_as_its_token(void **state)
+{
+	struct lode_access *access = *state;
+	char folder[64], path[96], cookie[LODE_COOKIE_TEXT], wrong[LODE_COOKIE_TEXT];
+	struct lode_access_request first = { .host = HOST, .token = "secret" }, later = { .host = HOST };
+
+	assert_int_equal(temporary_folder(folder, sizeof(folder)), 0);
+	snprintf(path, sizeof(path), "%s/tokens", folder);
+	write_tokens(path, "read");
+	assert_int_equal(lode_tokens_read(&access->tokens, path, NULL), 0);
+	assert_int_equal(lode_access_check(access, &first), LODE_ACCESS_FIRST_VISIT);
+	lode_access_cookie(access, &first, cookie);
+	later.session = cookie;
+	assert_int_equal(lode_access_check(access, &later), LODE_ACCESS_GRANTED);
+	later.session = wrong;
+	for (size_t i = 0; i < strlen(cookie); i += 9) {
+		snprintf(wrong, sizeof(wrong), "%s", cookie);
+		wrong[i] = wrong[i] == '0' ? '1' : '0';
+		assert_int_equal(lode_access_check(access, &later), LODE_ACCESS_NO_TOKEN);
+	}
+	later.session = cookie;
+	/* The file is looked at once a second. */
+	write_tokens(path, "");
+	for (int i = 0; i < 50 && lode_access_check(access, &later) == LODE_ACCESS_GRANTED; i++)
+		usleep(100000);
+	assert_int_equal(lode_access_check(access, &later), LODE_ACCESS_NO_TOKEN);
+	/* The owner's is another. */
+	first.token = TOKEN;
+	lode_access_cookie(access, &first, cookie);
+	assert_string_equal(cookie, access->session);
+	lode_tokens_free(access->tokens);
+	access->tokens = NULL;
+	temporary_remove(folder);
 }
 
 static void a_token_for_one_visit_is_good_once(void **state)
@@ -234,6 +285,7 @@ int main(void)
 		cmocka_unit_test(only_this_machine_and_port_are_a_host),
 		cmocka_unit_test(pages_of_other_sites_are_refused),
 		cmocka_unit_test(a_token_is_needed),
+		cmocka_unit_test(a_cookie_is_good_as_long_as_its_token),
 		cmocka_unit_test(a_token_for_one_visit_is_good_once),
 		cmocka_unit_test(a_socket_needs_no_token_but_a_host),
 		cmocka_unit_test(tokens_are_random),

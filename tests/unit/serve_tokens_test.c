@@ -72,6 +72,14 @@ static void write_file(const struct fixture *fixture, const char *text)
 #define TWO   "sha256:3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3"
 #define THREE "sha256:8b5b9db0c13db24256c829aa364aa90c6d2eba318b9232a4ab9313b954d3555f"
 
+static int find(struct fixture *fixture, const char *token, time_t now, struct lode_grant *grant)
+{
+	char digest[LODE_SHA256_TEXT];
+
+	lode_sha256(token, strlen(token), digest);
+	return lode_tokens_find(fixture->tokens, digest, now, grant);
+}
+
 static void a_token_has_rights_until_it_expires(void **state)
 {
 	struct fixture *fixture = *state;
@@ -80,17 +88,17 @@ static void a_token_has_rights_until_it_expires(void **state)
 	write_file(fixture,
 		   "# who\n\nweb7 " ONE " upload\r\nann " TWO "\tread,upload 2027-01-31\nroot " THREE " admin");
 	assert_int_equal(lode_tokens_read(&fixture->tokens, fixture->path, &fixture->error), 0);
-	assert_int_equal(lode_tokens_find(fixture->tokens, "one", 1000, &grant), 1);
+	assert_int_equal(find(fixture, "one", 1000, &grant), 1);
 	assert_string_equal(grant.name, "web7");
 	assert_int_equal(grant.rights, LODE_RIGHT_UPLOAD);
 	/* 2027-01-31 begins at 1801353600. */
-	assert_int_equal(lode_tokens_find(fixture->tokens, "two", 1801353599, &grant), 1);
+	assert_int_equal(find(fixture, "two", 1801353599, &grant), 1);
 	assert_int_equal(grant.rights, LODE_RIGHT_UPLOAD | LODE_RIGHT_READ);
-	assert_int_equal(lode_tokens_find(fixture->tokens, "two", 1801353600, &grant), 0);
-	assert_int_equal(lode_tokens_find(fixture->tokens, "three", 1801353600, &grant), 1);
+	assert_int_equal(find(fixture, "two", 1801353600, &grant), 0);
+	assert_int_equal(find(fixture, "three", 1801353600, &grant), 1);
 	assert_int_equal(grant.rights, LODE_RIGHT_ALL);
-	assert_int_equal(lode_tokens_find(fixture->tokens, "", 1000, &grant), 0);
-	assert_int_equal(lode_tokens_find(fixture->tokens, "One", 1000, &grant), 0);
+	assert_int_equal(find(fixture, "", 1000, &grant), 0);
+	assert_int_equal(find(fixture, "One", 1000, &grant), 0);
 }
 
 static void a_changed_file_is_read_again(void **state)
@@ -100,11 +108,38 @@ static void a_changed_file_is_read_again(void **state)
 
 	write_file(fixture, "web7 " ONE " upload\n");
 	assert_int_equal(lode_tokens_read(&fixture->tokens, fixture->path, &fixture->error), 0);
-	assert_int_equal(lode_tokens_find(fixture->tokens, "two", 1, &grant), 0);
+	assert_int_equal(find(fixture, "two", 1, &grant), 0);
 	write_file(fixture, "web7 " ONE " upload\nweb8 " TWO " upload\n");
-	assert_int_equal(lode_tokens_find(fixture->tokens, "two", 2, &grant), 1);
-	write_file(fixture, "what is this?\n");
-	assert_int_equal(lode_tokens_find(fixture->tokens, "two", 3, &grant), 1);
+	assert_int_equal(find(fixture, "two", 2, &grant), 1);
+}
+
+/* A token that was removed is not good because of a mistake in the rest of the file, or because there is no file. */
+static void a_removed_token_is_gone_whatever_the_rest_of_the_file_is(void **state)
+{
+	static const char *const left[] = { "what is this?\nweb8 " TWO " upload\n", "", "#\n", NULL };
+	struct lode_tokens_counts counts;
+	struct fixture *fixture = *state;
+	struct lode_grant grant;
+	time_t now = 1;
+
+	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++) {
+		write_file(fixture, "web7 " ONE " upload\nweb8 " TWO " upload\n");
+		if (!i)
+			assert_int_equal(lode_tokens_read(&fixture->tokens, fixture->path, &fixture->error), 0);
+		assert_int_equal(find(fixture, "one", ++now, &grant), 1);
+		if (left[i])
+			write_file(fixture, left[i]);
+		else
+			unlink(fixture->path);
+		assert_int_equal(find(fixture, "one", ++now, &grant), 0);
+		assert_int_equal(find(fixture, "two", now, &grant), i == 0);
+		lode_tokens_count(fixture->tokens, &counts);
+		assert_int_equal(counts.tokens, i == 0);
+		assert_int_equal(counts.wrong, 1);
+	}
+	write_file(fixture, "web7 " ONE " upload\n");
+	chmod(fixture->path, 0666);
+	assert_int_equal(find(fixture, "one", ++now, &grant), 0);
 }
 
 static void a_wrong_line_is_named(void **state)
@@ -137,6 +172,8 @@ int main(void)
 		cmocka_unit_test(digests_are_those_of_the_standard),
 		cmocka_unit_test_setup_teardown(a_token_has_rights_until_it_expires, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_changed_file_is_read_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_removed_token_is_gone_whatever_the_rest_of_the_file_is, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_wrong_line_is_named, set_up, tear_down),
 	};
 
