@@ -116,7 +116,11 @@ static int read_answer(struct programs *programs, const struct lode_buffer *body
 static int fail_answer(const struct lode_push_answer *answer, struct lode_error *error)
 {
 	if (answer->status == 401 || answer->status == 403)
-		return lode_fail(error, LODE_BAD_INPUT, "symbols: the collector refuses: %s", answer->text);
+		return lode_fail(
+			error, LODE_BAD_INPUT,
+			"symbols: the collector refuses this sender: %s; give a token that may upload with "
+			"--token-file, or in LODE_TOKEN",
+			answer->text);
 	if (answer->status == 404 || answer->status == 405)
 		return lode_fail(error, LODE_SYSTEM,
 				 "this server takes no symbols: it was started without --collect, or is of an "
@@ -188,7 +192,7 @@ static int post(struct lode_push_symbols *symbols, const char *path, const struc
 
 	if (code)
 		return code;
-	if (lode_push_is_final(answer.status) && answer.status != 404)
+	if (lode_push_is_final(answer.status))
 		return refuse(symbols, "%s: the collector refuses its symbols: %s", path, answer.text);
 	if (answer.status < 200 || answer.status >= 300)
 		return fail_answer(&answer, error);

@@ -1,8 +1,10 @@
 /* The sender: see push_sender.h. */
 #include "push/push_sender.h"
 
+#include "base/buffer.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "base/units.h"
 
 #include <stddef.h>
 #include <sys/random.h>
@@ -39,10 +41,15 @@ static int sleep_until(const struct lode_push_sender *sender, uint64_t time)
 	return 1;
 }
 
+/* Not the right token, nothing there that takes uploads, or a proxy that lets nobody through. */
+static int is_about_sender(long status)
+{
+	return status == 401 || status == 403 || status == 404 || status == 405 || status == 407;
+}
+
 int lode_push_is_final(long status)
 {
-	return status >= 400 && status < 500 && status != 401 && status != 403 && status != 405 && status != 408 &&
-	       status != 429;
+	return status >= 400 && status < 500 && status != 408 && status != 429 && !is_about_sender(status);
 }
 
 /* Returns 1 when the entry is done with, 0 when it must be tried again, or a negative code. */
@@ -67,17 +74,43 @@ static int send_entry(struct lode_push_sender *sender, const struct lode_push_en
 	return 1;
 }
 
+/* What went wrong, and what to do about it. Returns the code for it. */
+static int explain(const struct lode_push_answer *answer, struct lode_buffer *sentence)
+{
+	long status = answer->status;
+
+	if (status == 401 || status == 403)
+		lode_buffer_print(sentence,
+				  "the collector refuses this sender (status %ld: %.200s); give a token that may "
+				  "upload with --token-file, or in LODE_TOKEN",
+				  status, answer->text);
+	else if (status == 407)
+		lode_buffer_print(sentence, "a proxy refuses this sender (status 407: %.200s)", answer->text);
+	else if (is_about_sender(status))
+		lode_buffer_print(sentence,
+				  "no collector takes files at this address (status %ld: %.200s); correct it, or "
+				  "start 'lode serve' there with --collect",
+				  status, answer->text);
+	else
+		lode_buffer_print(sentence, "the collector does not take them now (%s%.200s)",
+				  status ? "" : "no answer: ", answer->text);
+	return status == 401 || status == 403 ? LODE_BAD_INPUT : LODE_SYSTEM;
+}
+
 static int give_up(const struct lode_push_sender *sender, struct lode_error *error)
 {
 	struct lode_push_spool_counts counts = { 0 };
+	struct lode_buffer sentence = { 0 };
+	int code = explain(&sender->last, &sentence);
 
 	lode_push_spool_counts(sender->spool, &counts, NULL);
-	return lode_fail(
-		error, LODE_SYSTEM,
-		"the collector does not take them now (%s%.200s); %llu files stay in %s, and the next 'lode "
-		"push' to this address sends them",
-		sender->last.status ? "" : "no answer: ", sender->last.text, (unsigned long long)counts.files,
-		lode_push_spool_folder(sender->spool));
+	lode_buffer_byte(&sentence, '\0');
+	lode_fail(error, code, "%s; %llu file%s %s in %s, and the next 'lode push' to this address sends %s",
+		  sentence.failed ? "the collector does not take them" : sentence.bytes,
+		  (unsigned long long)counts.files, lode_plural(counts.files), counts.files == 1 ? "stays" : "stay",
+		  lode_push_spool_folder(sender->spool), counts.files == 1 ? "it" : "them");
+	lode_buffer_release(&sentence);
+	return code;
 }
 
 static uint64_t seed(void)
@@ -87,6 +120,12 @@ static uint64_t seed(void)
 	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
 		return lode_now();
 	return number;
+}
+
+/* The next try would get the same answer, unless somebody changes a token or starts a collector in the meantime. */
+static int has_no_hope(const struct lode_push_sender *sender)
+{
+	return !sender->follows && is_about_sender(sender->last.status);
 }
 
 int lode_push_send(struct lode_push_sender *sender, struct lode_error *error)
@@ -118,7 +157,7 @@ int lode_push_send(struct lode_push_sender *sender, struct lode_error *error)
 			good = lode_now();
 			continue;
 		}
-		if (sender->patience && lode_now() - good >= sender->patience)
+		if (has_no_hope(sender) || (sender->patience && lode_now() - good >= sender->patience))
 			return give_up(sender, error);
 		sleep_until(sender, lode_now() + lode_push_pause(++failures, sender->last.retry_after, &random));
 	}

@@ -2,7 +2,9 @@
  * The sender: takes files from a spool, the oldest first, and sends them until the collector has them.
  *
  * A collector that is away or busy is tried again after a pause, which grows from a second to five minutes and is of
- * random length, so that a fleet does not come back all at once. What a collector refuses for good is removed.
+ * random length, so that a fleet does not come back all at once. What a collector refuses for good is removed. Where it
+ * refuses the sender (no valid token, nothing at this address that takes uploads), files stay: who follows tries again, and
+ * who does not ends at once.
  */
 #ifndef LODE_PUSH_PUSH_SENDER_H
 #define LODE_PUSH_PUSH_SENDER_H
@@ -32,7 +34,8 @@ uint64_t lode_push_pause(unsigned failures, unsigned retry_after, uint64_t *rand
 
 /*
  * Sends. Returns 0 when the spool is empty or it was stopped, or a negative code: LODE_SYSTEM when it gave up, with what
- * the collector said; then the files are still in the spool.
+ * the collector said, or at once when it refuses the sender, LODE_BAD_INPUT for its token; then the files are still in the
+ * spool.
  */
 int lode_push_send(struct lode_push_sender *sender, struct lode_error *error);
 
