@@ -3,9 +3,9 @@
  *
  * Each goes through the spool (push_spool.h), so that what was begun is sent by the next call where this one cannot. Which
  * streams of a corpus were sent is in a list beside the spool's files: it saves sending them again, no more, since a collector
- * takes the same stream only once.
+ * takes the same stream only once. Which were refused is in another one: the answer would be the same. A refusal keeps no
+ * other stream from being sent.
  */
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -23,6 +23,8 @@
 #ifdef LODE_HAVE_PUSH
 #include "base/ends_with.h"
 #include "base/token_file.h"
+#include "base/units.h"
+#include "cmd/push_known.h"
 #include "cmd/push_symbols.h"
 #include "push/push_sender.h"
 #include "trace/redact.h"
@@ -51,7 +53,7 @@ static const struct lode_option options[] = {
 		    1, 1 << 20),
 	LODE_DURATION("patience", 0, FIELD(patience), "TIME", "how long to try without success (default: 1min)"),
 	LODE_FLAG("follow", 0, FIELD(follow), "go on, and send what comes into the corpora and the spool"),
-	LODE_FLAG("again", 0, FIELD(again), "send streams of a corpus that were sent before, too"),
+	LODE_FLAG("again", 0, FIELD(again), "send streams of a corpus that were sent or refused before, too"),
 	LODE_TEXT("redact", 0, FIELD(redact), "FILE",
 		  "hash host names, paths and functions of scripts with the key in FILE (default: $LODE_REDACT)"),
 	LODE_FLAG("symbols", 0, FIELD(symbols),
@@ -62,6 +64,7 @@ static const struct lode_option options[] = {
 #ifdef LODE_HAVE_PUSH
 
 #define SENT_FILE        "sent"
+#define REFUSED_FILE     "refused"
 #define FOLLOW_NS        1000000000ull
 #define SYMBOLS_PAUSE_NS 60000000000ull
 
@@ -70,71 +73,26 @@ struct pushing {
 	const struct settings *settings;
 	struct lode_push_sender sender;
 	struct lode_push_symbols symbols;
-	LODE_ARRAY(uint64_t) sent; /* beginnings of ids, sorted */
-	FILE *sent_file;           /* NULL: it cannot be written */
-	uint64_t skipped;
-	char key[LODE_MAX_TOKEN + 1];  /* of --redact; "": nothing is hashed */
-	uint64_t looked_at;            /* ns: when corpora were looked at last, to follow them */
-	struct lode_text_list pending; /* streams to be followed by the symbols of their programs */
-	uint64_t symbols_at;           /* ns: not before that; the collector gave no answer */
-	int has_told;                  /* that it did not */
+	struct lode_push_known sent, refused; /* streams, by this call and those before */
+	uint64_t skipped, refused_before;     /* streams that were sent, or refused, by calls before */
+	const char *path;                     /* what is being sent */
+	char *entry;                          /* what it is in the spool */
+	int is_refused;                       /* it was just now */
+	struct lode_error refusal;            /* of the first one */
+	char key[LODE_MAX_TOKEN + 1];         /* of --redact; "": nothing is hashed */
+	uint64_t looked_at;                   /* ns: when corpora were looked at last, to follow them */
+	struct lode_text_list pending;        /* streams to be followed by the symbols of their programs */
+	uint64_t symbols_at;                  /* ns: not before that; the collector gave no answer */
+	int has_told;                         /* that it did not */
 };
 
 /* ---- what was sent before ---- */
 
-static int compare_numbers(const void *left, const void *right)
+/* Whether this stream need not be sent, as calls before this one know. */
+static int is_done(const struct pushing *pushing, const char *id)
 {
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
-static uint64_t number_of(const char *id)
-{
-	char digits[17];
-
-	snprintf(digits, sizeof(digits), "%.16s", id);
-	return strtoull(digits, NULL, 16);
-}
-
-static int load_sent(struct pushing *pushing, struct lode_error *error)
-{
-	char *path = lode_format("%s/" SENT_FILE, lode_push_spool_folder(pushing->sender.spool)), line[64];
-
-	if (!path)
-		return lode_fail_memory(error);
-	pushing->sent_file = fopen(path, "a+e");
-	lode_free(path);
-	while (pushing->sent_file && fgets(line, sizeof(line), pushing->sent_file))
-		if (LODE_PUSH(&pushing->sent, number_of(line)) < 0)
-			return lode_fail_memory(error);
-	if (pushing->sent.count)
-		qsort(pushing->sent.items, pushing->sent.count, sizeof(uint64_t), compare_numbers);
-	return 0;
-}
-
-static int was_sent(const struct pushing *pushing, const char *id)
-{
-	uint64_t number = number_of(id);
-
-	return pushing->sent.count && !pushing->settings->again &&
-	       bsearch(&number, pushing->sent.items, pushing->sent.count, sizeof(number), compare_numbers);
-}
-
-static void remember(struct pushing *pushing, const char *id)
-{
-	size_t at = pushing->sent.count;
-	uint64_t number = number_of(id);
-
-	if (LODE_PUSH(&pushing->sent, number) == 0) {
-		for (; at && pushing->sent.items[at - 1] > number; at--)
-			pushing->sent.items[at] = pushing->sent.items[at - 1];
-		pushing->sent.items[at] = number;
-	}
-	if (!pushing->sent_file)
-		return;
-	fprintf(pushing->sent_file, "%s\n", id);
-	fflush(pushing->sent_file);
+	return !pushing->settings->again &&
+	       (lode_push_known_has(&pushing->sent, id) || lode_push_known_has(&pushing->refused, id));
 }
 
 /* ---- redacting ---- */
@@ -158,28 +116,44 @@ static int write_redacted(const struct pushing *pushing, const char *path, const
 	return code;
 }
 
-/* Adds a file to the spool; with --redact, what it becomes. */
-static int spool(struct pushing *pushing, const char *path, const char *name, struct lode_error *error)
+static int spool_redacted(struct pushing *pushing, const char *path, struct lode_error *error)
 {
-	char *redacted;
+	char *redacted =
+		lode_format("%s/.redacted.%ld", lode_push_spool_folder(pushing->sender.spool), (long)getpid());
 	int code;
 
-	if (!*pushing->key)
-		return lode_push_spool_add(pushing->sender.spool, path, name, error);
-	if (name)
-		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: --redact is for streams of Lode; make one with 'lode import %s -o CORPUS'",
-				 path, path);
-	redacted = lode_format("%s/.redacted.%ld", lode_push_spool_folder(pushing->sender.spool), (long)getpid());
 	if (!redacted)
 		return lode_fail_memory(error);
 	unlink(redacted);
 	code = write_redacted(pushing, path, redacted, error);
 	if (!code)
-		code = lode_push_spool_add(pushing->sender.spool, redacted, NULL, error);
+		code = lode_push_spool_add_final(pushing->sender.spool, redacted, &pushing->entry, error);
 	unlink(redacted);
 	lode_free(redacted);
 	return code;
+}
+
+/* Adds a stream of a corpus to the spool; with --redact, what it becomes. */
+static int spool_stream(struct pushing *pushing, const char *path, struct lode_error *error)
+{
+	lode_free(pushing->entry);
+	pushing->entry = NULL;
+	return *pushing->key ? spool_redacted(pushing, path, error)
+			     : lode_push_spool_add_final(pushing->sender.spool, path, &pushing->entry, error);
+}
+
+/* The same for a file that people named, and that may change while it waits. */
+static int spool_file(struct pushing *pushing, const char *path, const char *name, struct lode_error *error)
+{
+	lode_free(pushing->entry);
+	pushing->entry = NULL;
+	if (!*pushing->key)
+		return lode_push_spool_add(pushing->sender.spool, path, name, &pushing->entry, error);
+	if (name)
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: --redact is for streams of Lode; make one with 'lode import %s -o CORPUS'",
+				 path, path);
+	return spool_redacted(pushing, path, error);
 }
 
 static int read_key(struct pushing *pushing, struct lode_error *error)
@@ -279,9 +253,9 @@ static void push_pending_symbols(struct pushing *pushing)
 static int spool_new(struct pushing *pushing, const struct lode_corpus_entry *entry, struct lode_error *error)
 {
 	(void)error;
-	if (was_sent(pushing, entry->id) || spool(pushing, entry->path, NULL, NULL) != 0)
+	if (is_done(pushing, entry->id) || spool_stream(pushing, entry->path, NULL) != 0)
 		return 0;
-	remember(pushing, entry->id);
+	lode_push_known_add(&pushing->sent, entry->id);
 	if (pushing->settings->symbols)
 		lode_text_list_add(&pushing->pending, lode_strdup(entry->path));
 	return 0;
@@ -331,28 +305,49 @@ static int asked_to_stop(void *context)
 	return lode_signals_stop();
 }
 
+/* What people call an entry of the spool; of a stream that an earlier call left there nothing else is known. */
+static const char *name_of(const struct pushing *pushing, const struct lode_push_entry *entry)
+{
+	if (pushing->path && pushing->entry && !strcmp(pushing->entry, entry->path))
+		return pushing->path;
+	return entry->name ? entry->name : entry->path;
+}
+
+static void keep_refusal(struct pushing *pushing, const struct lode_push_entry *entry,
+			 const struct lode_push_answer *answer)
+{
+	if (pushing->entry && !strcmp(pushing->entry, entry->path))
+		pushing->is_refused = 1;
+	if (!*pushing->refusal.text)
+		lode_fail(&pushing->refusal, LODE_BAD_INPUT, "%s: the collector refuses it: %s",
+			  name_of(pushing, entry), answer->text);
+}
+
 static void tell(void *context, const struct lode_push_entry *entry, const struct lode_push_answer *answer)
 {
 	struct pushing *pushing = context;
-	const char *name = strrchr(entry->path, '/') + 1;
 
-	if (!pushing->call->quiet)
-		lode_say(&pushing->call->err, LODE_PLAIN, "%s: %s%ld%s%s", entry->name ? entry->name : name,
-			 answer->status ? "status " : "no answer, ", answer->status, *answer->text ? ": " : "",
+	if (lode_push_is_final(answer->status))
+		keep_refusal(pushing, entry, answer);
+	if (pushing->call->quiet)
+		return;
+	if (answer->status)
+		lode_say(&pushing->call->err, LODE_PLAIN, "%s: status %ld%s%s", name_of(pushing, entry),
+			 answer->status, *answer->text ? ": " : "", answer->text);
+	else
+		lode_say(&pushing->call->err, LODE_PLAIN, "%s: no answer: %s", name_of(pushing, entry),
 			 answer->text);
 }
 
-/* Puts a file into the spool and sends all that is there. */
-static int push_file(struct pushing *pushing, const char *path, const char *name, struct lode_error *error)
+/* Sends all that is in the spool, `path` as what was added last. Returns 0 also where it is refused (`is_refused`). */
+static int send_added(struct pushing *pushing, const char *path, struct lode_error *error)
 {
-	uint64_t refused = pushing->sender.refused;
-	int code = spool(pushing, path, name, error);
+	int code;
 
-	if (!code)
-		code = lode_push_send(&pushing->sender, error);
-	if (!code && pushing->sender.refused > refused && !lode_signals_stop())
-		code = lode_fail(error, LODE_BAD_INPUT, "%s: the collector refuses it: %s", path,
-				 pushing->sender.last.text);
+	pushing->path = path;
+	pushing->is_refused = 0;
+	code = lode_push_send(&pushing->sender, error);
+	pushing->path = NULL;
 	return code;
 }
 
@@ -360,13 +355,16 @@ static int push_stream(struct pushing *pushing, const struct lode_corpus_entry *
 {
 	int code;
 
-	if (was_sent(pushing, entry->id)) {
-		pushing->skipped++;
+	if (is_done(pushing, entry->id)) {
+		*(lode_push_known_has(&pushing->sent, entry->id) ? &pushing->skipped : &pushing->refused_before) +=
+			1;
 		return 0;
 	}
-	code = push_file(pushing, entry->path, NULL, error);
-	if (!code && !lode_signals_stop())
-		remember(pushing, entry->id);
+	code = spool_stream(pushing, entry->path, error);
+	if (!code)
+		code = send_added(pushing, entry->path, error);
+	if (!code && (pushing->is_refused || !lode_signals_stop()))
+		lode_push_known_add(pushing->is_refused ? &pushing->refused : &pushing->sent, entry->id);
 	return code;
 }
 
@@ -391,7 +389,9 @@ static int push_operand(struct pushing *pushing, const char *path, struct lode_e
 		return 0; /* later */
 	if (!lode_ends_with(path, ".lode") && !(name = stream_name(path)))
 		return lode_fail_memory(error);
-	code = push_file(pushing, path, name, error);
+	code = spool_file(pushing, path, name, error);
+	if (!code)
+		code = send_added(pushing, path, error);
 	lode_free(name);
 	return code;
 }
@@ -429,7 +429,9 @@ static int prepare(struct pushing *pushing, const char *url, struct lode_error *
 					    (settings->spool_size ? settings->spool_size : DEFAULT_SPOOL_SIZE)
 						    << 20,
 					    error);
-	return code ? code : load_sent(pushing, error);
+	if (!code)
+		code = lode_push_known_load(&pushing->sent, pushing->sender.spool, SENT_FILE, error);
+	return code ? code : lode_push_known_load(&pushing->refused, pushing->sender.spool, REFUSED_FILE, error);
 }
 
 static void tell_sums(const struct pushing *pushing)
@@ -441,6 +443,9 @@ static void tell_sums(const struct pushing *pushing)
 	dprintf(pushing->call->out.fd, "%llu sent, %llu refused, %llu sent before",
 		(unsigned long long)sender->sent, (unsigned long long)sender->refused,
 		(unsigned long long)pushing->skipped);
+	if (pushing->refused_before)
+		dprintf(pushing->call->out.fd, ", %llu refused before (--again sends %s)",
+			(unsigned long long)pushing->refused_before, pushing->refused_before == 1 ? "it" : "them");
 	if (pushing->settings->symbols || pushing->symbols.programs)
 		dprintf(pushing->call->out.fd, "; symbols of %llu of %llu programs sent",
 			(unsigned long long)pushing->symbols.sent, (unsigned long long)pushing->symbols.programs);
@@ -459,6 +464,19 @@ static int push_all_symbols(struct pushing *pushing, struct lode_error *error)
 	return code;
 }
 
+/* Of one file or stream others are not to suffer, so the status of the call has to wait for its end. */
+static int sum_up_refusals(const struct pushing *pushing, struct lode_error *error)
+{
+	unsigned long long others = pushing->sender.refused - 1;
+
+	if (!pushing->sender.refused || pushing->settings->follow || lode_signals_stop())
+		return 0;
+	if (!others)
+		return lode_fail(error, LODE_BAD_INPUT, "%s", pushing->refusal.text);
+	return lode_fail(error, LODE_BAD_INPUT, "%.700s; and %llu other%s", pushing->refusal.text, others,
+			 lode_plural(others));
+}
+
 static int push_all(struct pushing *pushing, struct lode_error *error)
 {
 	struct lode_call *call = pushing->call;
@@ -470,7 +488,9 @@ static int push_all(struct pushing *pushing, struct lode_error *error)
 	if (!code && !lode_signals_stop()) /* what is left of calls before, or comes yet */
 		code = lode_push_send(&pushing->sender, error);
 	/* Streams first: they are gone when a machine is. */
-	return code || pushing->settings->follow ? code : push_all_symbols(pushing, error);
+	if (!code && !pushing->settings->follow)
+		code = push_all_symbols(pushing, error);
+	return code ? code : sum_up_refusals(pushing, error);
 }
 
 static int run(struct lode_call *call, struct lode_error *error)
@@ -490,9 +510,9 @@ static int run(struct lode_call *call, struct lode_error *error)
 	code = push_all(&pushing, error);
 	if (code != LODE_USAGE)
 		tell_sums(&pushing);
-	if (pushing.sent_file)
-		fclose(pushing.sent_file);
-	lode_free(pushing.sent.items);
+	lode_push_known_release(&pushing.sent);
+	lode_push_known_release(&pushing.refused);
+	lode_free(pushing.entry);
 	lode_push_symbols_release(&pushing.symbols);
 	lode_text_list_release(&pushing.pending);
 	lode_push_client_free(pushing.sender.client);

@@ -139,7 +139,8 @@ static int is_entry(const char *name)
 	return strlen(name) >= HEAD && strspn(name, "0123456789abcdef") == 16 && name[16] == '-' && name[33] == '-';
 }
 
-static char *make_name(const char *name)
+/* Of a new entry. */
+static char *make_path(const struct lode_push_spool *spool, const char *name)
 {
 	static atomic_uint_fast64_t counter;
 	struct timespec now;
@@ -148,7 +149,7 @@ static char *make_name(const char *name)
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (name)
 		escape(name, escaped, sizeof(escaped));
-	return lode_format("%016llx-%08x%08x-%s",
+	return lode_format("%s/%016llx-%08x%08x-%s", spool->folder,
 			   (unsigned long long)now.tv_sec * 1000000000ull + (unsigned long long)now.tv_nsec,
 			   (unsigned)getpid(), (unsigned)atomic_fetch_add(&counter, 1), escaped);
 }
@@ -243,15 +244,30 @@ static int copy_file(const char *from, const char *to, struct lode_error *error)
 	return code;
 }
 
-/* Under a name with a dot first, so that nobody sends half a file. */
-static int put(const struct lode_push_spool *spool, const char *from, const char *name, struct lode_error *error)
+static int sync_file(const char *path, struct lode_error *error)
 {
-	char *hidden = lode_format("%s/.%s", spool->folder, name),
-	     *path = lode_format("%s/%s", spool->folder, name);
-	int code = hidden && path ? 0 : lode_fail_memory(error);
+	int fd = lode_file_open_plain(path, O_RDONLY, error), code;
 
-	if (!code && link(from, hidden) < 0)
-		code = copy_file(from, hidden, error);
+	if (fd < 0)
+		return LODE_SYSTEM;
+	code = lode_file_sync(fd, path, error);
+	lode_file_close(fd, path, NULL);
+	return code;
+}
+
+/* What has two names is one file: who may still write into the first would change what waits here. */
+static int copy_or_link(const char *from, const char *to, int is_final, struct lode_error *error)
+{
+	return is_final && link(from, to) == 0 ? sync_file(to, error) : copy_file(from, to, error);
+}
+
+/* Under a name with a dot first, so that nobody sends half a file. */
+static int put(const struct lode_push_spool *spool, const char *from, const char *path, int is_final,
+	       struct lode_error *error)
+{
+	char *hidden = lode_format("%s/.%s", spool->folder, strrchr(path, '/') + 1);
+	int code = hidden ? copy_or_link(from, hidden, is_final, error) : lode_fail_memory(error);
+
 	if (!code)
 		code = lode_file_rename(hidden, path, error);
 	if (!code)
@@ -259,7 +275,6 @@ static int put(const struct lode_push_spool *spool, const char *from, const char
 	if (code && hidden)
 		lode_file_remove(hidden, NULL);
 	lode_free(hidden);
-	lode_free(path);
 	return code;
 }
 
@@ -284,12 +299,13 @@ static int make_room(struct lode_push_spool *spool, uint64_t size, struct lode_e
 	return found;
 }
 
-int lode_push_spool_add(struct lode_push_spool *spool, const char *path, const char *name, struct lode_error *error)
+static int add(struct lode_push_spool *spool, const char *path, const char *name, int is_final, char **entry,
+	       struct lode_error *error)
 {
 	struct stat status;
-	char *entry;
 	int code;
 
+	*entry = NULL;
 	if (stat(path, &status) < 0)
 		return lode_file_fail(error, path, "cannot be read");
 	if (!S_ISREG(status.st_mode))
@@ -300,8 +316,23 @@ int lode_push_spool_add(struct lode_push_spool *spool, const char *path, const c
 	code = make_room(spool, (uint64_t)status.st_size, error);
 	if (code)
 		return code;
-	entry = make_name(name);
-	code = entry ? put(spool, path, entry, error) : lode_fail_memory(error);
-	lode_free(entry);
+	*entry = make_path(spool, name);
+	code = *entry ? put(spool, path, *entry, is_final, error) : lode_fail_memory(error);
+	if (code) {
+		lode_free(*entry);
+		*entry = NULL;
+	}
 	return code;
+}
+
+int lode_push_spool_add(struct lode_push_spool *spool, const char *path, const char *name, char **entry,
+			struct lode_error *error)
+{
+	return add(spool, path, name, 0, entry, error);
+}
+
+int lode_push_spool_add_final(struct lode_push_spool *spool, const char *path, char **entry,
+			      struct lode_error *error)
+{
+	return add(spool, path, NULL, 1, entry, error);
 }

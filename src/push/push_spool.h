@@ -1,7 +1,7 @@
 /*
  * The spool of a sender: files that wait to be sent, in a folder, so that they survive a reboot and a collector that
- * is away. Files are hard links where that is possible, else copies. When they take more than a limit, the oldest are
- * dropped, and counted.
+ * is away. Files are copies, or hard links to stream files that nobody writes to any more. When they take more than a
+ * limit, the oldest are dropped, and counted.
  *
  * One process may add files while another one sends them.
  */
@@ -31,9 +31,15 @@ int lode_push_spool_open(struct lode_push_spool **spool, const char *folder, con
 void lode_push_spool_close(struct lode_push_spool *spool);
 const char *lode_push_spool_folder(const struct lode_push_spool *spool);
 
-/* Adds a file; a stream file goes without a name. Durable when it returns 0. */
-int lode_push_spool_add(struct lode_push_spool *spool, const char *path, const char *name,
+/*
+ * Adds a copy of a file; a stream file goes without a name. When it returns 0, that is durable, and `entry` is the path of
+ * the copy, the caller's to free; else `entry` is NULL.
+ */
+int lode_push_spool_add(struct lode_push_spool *spool, const char *path, const char *name, char **entry,
 			struct lode_error *error);
+/* The same for a stream file that is never written to again, only replaced or removed: a hard link where it can be one. */
+int lode_push_spool_add_final(struct lode_push_spool *spool, const char *path, char **entry,
+			      struct lode_error *error);
 /* The oldest one: 1, 0 when there is none, or a negative code. */
 int lode_push_spool_next(struct lode_push_spool *spool, struct lode_push_entry *entry, struct lode_error *error);
 /* It was sent, or is not to be sent. */

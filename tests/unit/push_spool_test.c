@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct fixture {
@@ -43,7 +44,7 @@ static int tear_down(void **state)
 
 static int add(struct fixture *fixture, const char *name, size_t size)
 {
-	char path[128], byte = 'x';
+	char path[128], byte = 'x', *entry;
 	FILE *file;
 	int code;
 
@@ -53,7 +54,9 @@ static int add(struct fixture *fixture, const char *name, size_t size)
 	for (size_t i = 0; i < size; i++)
 		fwrite(&byte, 1, 1, file);
 	fclose(file);
-	code = lode_push_spool_add(fixture->spool, path, name, &fixture->error);
+	code = lode_push_spool_add(fixture->spool, path, name, &entry, &fixture->error);
+	assert_int_equal(code == 0, entry && access(entry, F_OK) == 0);
+	lode_free(entry);
 	unlink(path);
 	return code;
 }
@@ -110,7 +113,61 @@ static void the_oldest_go_when_there_is_no_room(void **state)
 	assert_non_null(strstr(fixture->error.text, "--spool-size"));
 }
 
+static void put_text(const char *path, const char *text, const char *mode)
+{
+	FILE *file = fopen(path, mode);
+
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void what_is_written_to_a_file_later_does_not_reach_its_copy(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[128], *entry;
+
+	snprintf(path, sizeof(path), "%s/file", fixture->folder);
+	put_text(path, "whole", "w");
+	assert_int_equal(lode_push_spool_add(fixture->spool, path, "name", &entry, &fixture->error), 0);
+	lode_free(entry);
+	put_text(path, " and more", "a");
+	assert_next(fixture, "name", 5);
+}
+
+static void a_finished_stream_file_is_not_copied(void **state)
+{
+	struct fixture *fixture = *state;
+	struct stat original, linked;
+	char path[128], *entry;
+
+	snprintf(path, sizeof(path), "%s/file", fixture->folder);
+	put_text(path, "whole", "w");
+	assert_int_equal(lode_push_spool_add_final(fixture->spool, path, &entry, &fixture->error), 0);
+	assert_int_equal(stat(path, &original), 0);
+	assert_int_equal(stat(entry, &linked), 0);
+	assert_int_equal(original.st_ino, linked.st_ino);
+	lode_free(entry);
+	unlink(path);
+	assert_next(fixture, NULL, 5);
+}
+
 #ifdef LODE_CURL_LIBRARY
+static void only_what_is_wrong_with_a_file_is_final(void **state)
+{
+	static const long senders[] = { 401, 403, 404, 405, 407 },
+			  moments[] = { 0, 200, 302, 408, 429, 500, 503, 507 },
+			  files[] = { 400, 411, 413, 415, 422 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(senders) / sizeof(*senders); i++)
+		assert_false(lode_push_is_final(senders[i]));
+	for (size_t i = 0; i < sizeof(moments) / sizeof(*moments); i++)
+		assert_false(lode_push_is_final(moments[i]));
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		assert_true(lode_push_is_final(files[i]));
+}
+
 static void pauses_grow_and_vary_within_bounds(void **state)
 {
 	uint64_t random = 7, expected = 1000000000ull, sum = 0;
@@ -134,7 +191,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(files_come_out_in_their_order_with_their_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_oldest_go_when_there_is_no_room, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_written_to_a_file_later_does_not_reach_its_copy, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_finished_stream_file_is_not_copied, set_up, tear_down),
 #ifdef LODE_CURL_LIBRARY
+		cmocka_unit_test(only_what_is_wrong_with_a_file_is_final),
 		cmocka_unit_test(pauses_grow_and_vary_within_bounds),
 #endif
 	};
