@@ -10,6 +10,8 @@
 #define MAX_BUSY 0.95
 /* Others have the processors for less than this part of the time: the machine is not busy, and findings of that are like others. */
 #define MIN_MACHINE 0.1
+/* What was recorded is responsible for less than this part: a single other program is the cause. */
+#define MIN_OTHERS 0.05
 
 static int is_gpus_work(const struct lode_area *area, const struct lode_finding *finding)
 {
@@ -31,25 +33,40 @@ static void mark_last(struct lode_findings *findings, const struct lode_area *ar
 						(double)runs < MAX_BUSY * (double)findings->total;
 }
 
-/* Which findings say that the machine is busy. */
+/*
+ * Which findings say that the machine is busy: they come after all others, and are told apart, unless they are few, or there
+ * are no others. One program that has the processors is a cause, and comes first where others explain next to nothing.
+ */
 static void mark_machine(struct lode_findings *findings)
 {
-	uint64_t time = 0;
+	uint64_t time = 0, others = 0;
+	int is_one = 0;
 
-	for (size_t i = 0; i < findings->count; i++)
-		time = lode_add_saturating(time, findings->items[i].is_machine ? findings->items[i].cost : 0);
-	if ((double)time >= MIN_MACHINE * (double)findings->total)
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct lode_finding *finding = &findings->items[i];
+		uint64_t *sum = finding->origin != LODE_FINDING_OWN ? &time : &others;
+
+		*sum = lode_add_saturating(*sum, finding->cost);
+		is_one |= finding->origin == LODE_FINDING_OF_ONE_PROGRAM;
+	}
+	if ((double)time >= MIN_MACHINE * (double)findings->total && others &&
+	    (!is_one || (double)others >= MIN_OTHERS * (double)findings->total))
 		return;
 	for (size_t i = 0; i < findings->count; i++)
-		findings->items[i].is_machine = 0;
+		findings->items[i].origin = LODE_FINDING_OWN;
+}
+
+static int is_machines(const struct lode_finding *finding)
+{
+	return finding->origin != LODE_FINDING_OWN;
 }
 
 static int compare_findings(const void *left, const void *right)
 {
 	const struct lode_finding *a = left, *b = right;
 
-	if (a->is_machine != b->is_machine)
-		return a->is_machine - b->is_machine;
+	if (is_machines(a) != is_machines(b))
+		return is_machines(a) - is_machines(b);
 	if (a->comes_last != b->comes_last)
 		return a->comes_last - b->comes_last;
 	if (a->cost != b->cost)
@@ -57,16 +74,12 @@ static int compare_findings(const void *left, const void *right)
 	return strcmp(a->id, b->id);
 }
 
-/* Those of a busy machine, at the end, are counted apart, unless there are no others. */
+/* Those of a busy machine, at the end, are counted apart. */
 static void set_machine_apart(struct lode_findings *findings)
 {
-	size_t machine = 0;
-
-	for (size_t i = 0; i < findings->count; i++)
-		machine += (size_t)findings->items[i].is_machine;
-	if (machine < findings->count) {
-		findings->machine_count = machine;
-		findings->count -= machine;
+	while (findings->count && is_machines(&findings->items[findings->count - 1])) {
+		findings->count--;
+		findings->machine_count++;
 	}
 }
 

@@ -8,7 +8,7 @@
 
 /* A finding that has reasons of its own for this part, 1/N, is not about the machine. */
 #define OWN_REASONS 4
-/* A program that had this share of the others' time, 3/4, is the one to name. */
+/* What had this share of the time that is known, 3/4, is the one to name: a program, or the recorded threads. */
 #define CULPRIT_OF_FOUR 3
 /* Others are known to have had the processor if it was for this part of the time at least, 1/N. */
 #define KNOWN_OTHERS 20
@@ -88,23 +88,27 @@ static uint64_t longest_throttled(const struct lode_area *area)
 }
 
 /* Whether there is one to name; recorders take processors before all others, and are none. */
-static int has_culprit(const struct lode_neighbours *others)
+static int has_culprit(const struct lode_neighbours *others, uint64_t time)
 {
-	return others->times[0] >= others->total / 4 * CULPRIT_OF_FOUR && strcmp(others->names[0], "lode") != 0;
+	return others->times[0] >= time / 4 * CULPRIT_OF_FOUR && strcmp(others->names[0], "lode") != 0;
 }
 
-int lode_finding_is_machine(const struct lode_finding *finding, const struct lode_area *area)
+enum lode_finding_origin lode_finding_origin(const struct lode_finding *finding, const struct lode_area *area)
 {
 	const struct lode_strings *strings = &area->dictionary.frames.strings;
 	const char *thread = lode_strings_get(strings, area->chains.links[finding->chain].thread);
 	struct lode_neighbours others = { .count = 0 };
-	uint64_t own = lode_add_saturating(finding->recorded_cost, finding->crowd_cost);
+	uint64_t own = lode_add_saturating(finding->recorded_cost, finding->crowd_cost), time;
 
 	if (finding->kind != LODE_FINDING_READY ||
 	    lode_add_saturating(own, longest_throttled(area)) >= finding->cost / OWN_REASONS)
-		return 0;
+		return LODE_FINDING_OWN;
 	for (size_t i = 0; i < area->stream_count; i++)
-		lode_neighbours_add(&others, thread, area->streams[i].attributes, area->streams[i].attribute_count,
-				    strings);
-	return others.total > finding->cost / KNOWN_OTHERS && !has_culprit(&others);
+		lode_neighbours_add(&others, thread, 0, area->streams[i].attributes,
+				    area->streams[i].attribute_count, strings);
+	/* A recorded thread that was before it may only be there because others have the other processors. */
+	time = others.total - others.recorded;
+	if (time <= finding->cost / KNOWN_OTHERS || others.recorded >= others.total / 4 * CULPRIT_OF_FOUR)
+		return LODE_FINDING_OWN;
+	return has_culprit(&others, time) ? LODE_FINDING_OF_ONE_PROGRAM : LODE_FINDING_OF_MACHINE;
 }

@@ -8,9 +8,9 @@
 void lode_finding_ready(struct lode_finding *finding, struct lode_chain_link *links, struct lode_chain_row *rows,
 			size_t count);
 /*
- * Whether a finding is that the machine was busy: threads were ready, most of it neither behind recorded threads, in a crowd
- * nor without quota, while programs had the processors of which none had nearly all of the time.
+ * What a finding is about. The machine was busy where threads were ready, most of it neither behind recorded threads, in a crowd
+ * nor without quota, while programs that were not recorded had the processors.
  */
-int lode_finding_is_machine(const struct lode_finding *finding, const struct lode_area *area);
+enum lode_finding_origin lode_finding_origin(const struct lode_finding *finding, const struct lode_area *area);
 
 #endif

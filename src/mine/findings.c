@@ -438,7 +438,7 @@ static int add_finding(struct work *work, struct placed_row *rows, size_t count)
 		code = keep_finding_rows(findings, rows, count, &finding);
 	if (!code && finding.kind == LODE_FINDING_READY) {
 		lode_finding_ready(&finding, work->chains->links, &findings->rows[finding.first_row], count);
-		finding.is_machine = lode_finding_is_machine(&finding, work->area);
+		finding.origin = lode_finding_origin(&finding, work->area);
 	}
 	if (!code)
 		code = set_id(work, work->groups[finding.chain], &finding);

@@ -33,6 +33,13 @@ enum lode_finding_kind {
 	LODE_FINDING_READY,
 };
 
+/* What a finding is about. */
+enum lode_finding_origin {
+	LODE_FINDING_OWN,            /* what was recorded */
+	LODE_FINDING_OF_MACHINE,     /* that the machine was busy with several other programs, */
+	LODE_FINDING_OF_ONE_PROGRAM, /* or with one */
+};
+
 struct lode_finding_callee {
 	uint32_t frame;
 	uint64_t cost;
@@ -41,7 +48,7 @@ struct lode_finding_callee {
 struct lode_finding {
 	char id[LODE_ID];
 	enum lode_finding_kind kind;
-	int is_machine;      /* ready on a busy machine (below) */
+	enum lode_finding_origin origin;
 	uint32_t chain;      /* the costliest: number of its last link, */
 	uint64_t chain_cost; /* and how much of the finding it has */
 	uint32_t frame;      /* its place; LODE_NONE: unknown */

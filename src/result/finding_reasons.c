@@ -52,12 +52,12 @@ static void put_neighbours(const struct lode_sentence *sentence)
 {
 	struct lode_neighbours found = { .count = 0 };
 
-	lode_finding_neighbours(sentence->source, sentence->finding, &found);
+	lode_finding_neighbours(sentence->source, sentence->finding, 1, &found);
 	/* The recorder looks at the end of each time only. */
 	if (found.total < sentence->finding->cost / 20)
 		return;
 	lode_sentence_put(sentence, "; others had the processor: ");
-	lode_neighbours_words(&found, sentence->buffer);
+	lode_neighbours_words(&found, found.total, sentence->buffer);
 }
 
 void lode_finding_put_reason(const struct lode_sentence *sentence)

@@ -69,30 +69,35 @@ static void keep_neighbour(struct lode_neighbours *neighbours, const char *name,
 	}
 }
 
-/* The program that threads called `thread` were behind; NULL: the key is about something else. */
-static const char *neighbour_of(const char *key, const char *thread)
+/* The program that threads called `thread` were behind, by a key of this kind; NULL: the key is about something else. */
+static const char *neighbour_of(const char *key, const char *kind, const char *thread)
 {
 	size_t length = strlen(thread);
 
-	if (!lode_starts_with(key, LODE_NEIGHBOUR))
+	if (!lode_starts_with(key, kind))
 		return NULL;
-	key += strlen(LODE_NEIGHBOUR);
+	key += strlen(kind);
 	if (strncmp(key, thread, length) != 0 || !lode_starts_with(key + length, LODE_NEIGHBOUR_BEHIND))
 		return NULL;
 	return key + length + strlen(LODE_NEIGHBOUR_BEHIND);
 }
 
-void lode_neighbours_add(struct lode_neighbours *neighbours, const char *thread,
+void lode_neighbours_add(struct lode_neighbours *neighbours, const char *thread, int with_recorded,
 			 const struct lode_attribute *attributes, size_t count, const struct lode_strings *strings)
 {
 	for (size_t i = 0; i < count; i++) {
-		const char *name = neighbour_of(lode_strings_get(strings, attributes[i].key), thread);
+		const char *key = lode_strings_get(strings, attributes[i].key);
+		const char *other = neighbour_of(key, LODE_NEIGHBOUR, thread),
+			   *name = other ? other : neighbour_of(key, LODE_RECORDED_NEIGHBOUR, thread);
 		uint64_t time;
 
 		if (!name || !strcmp(name, thread))
 			continue;
 		time = strtoull(lode_strings_get(strings, attributes[i].value), NULL, 10);
 		neighbours->total = lode_add_saturating(neighbours->total, time);
-		keep_neighbour(neighbours, name, time);
+		if (!other)
+			neighbours->recorded = lode_add_saturating(neighbours->recorded, time);
+		if (other || with_recorded)
+			keep_neighbour(neighbours, name, time);
 	}
 }

@@ -12,11 +12,12 @@
 #define LODE_MEMORY_LIMITED "memory_limited "
 
 /*
- * `behind_ns THREAD <- PROGRAM`: how long a program, be it recorded or not, had a processor before recorded threads of this
- * name, which were ready, got it: the last one before each.
+ * `behind_ns THREAD <- PROGRAM`: how long a program had a processor before recorded threads of this name, which were ready,
+ * got it: the last one before each. `behind_recorded_ns`: the same where that was a recorded thread.
  */
-#define LODE_NEIGHBOUR        "behind_ns "
-#define LODE_NEIGHBOUR_BEHIND " <- "
+#define LODE_NEIGHBOUR          "behind_ns "
+#define LODE_RECORDED_NEIGHBOUR "behind_recorded_ns "
+#define LODE_NEIGHBOUR_BEHIND   " <- "
 
 struct lode_throttled {
 	const char *path; /* of the group; NULL: none was throttled */
@@ -45,14 +46,15 @@ struct lode_neighbours {
 	const char *names[LODE_MAX_NEIGHBOURS];
 	uint64_t times[LODE_MAX_NEIGHBOURS]; /* ns */
 	size_t count;
-	uint64_t total; /* of all programs */
+	uint64_t total;    /* of all programs */
+	uint64_t recorded; /* of it: of recorded threads */
 };
 
 /*
  * Adds those of threads called `thread` in a stream, except for programs of this name; one that several streams have counts
- * for the longest time of these.
+ * for the longest time of these. Recorded threads are in the sums, but among the programs only `with_recorded`.
  */
-void lode_neighbours_add(struct lode_neighbours *neighbours, const char *thread,
+void lode_neighbours_add(struct lode_neighbours *neighbours, const char *thread, int with_recorded,
 			 const struct lode_attribute *attributes, size_t count, const struct lode_strings *strings);
 
 #endif

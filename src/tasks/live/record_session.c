@@ -355,6 +355,18 @@ static void put_name(struct lode_buffer *buffer, const char name[LODE_RECORD_NAM
 	lode_text_safe(buffer, text);
 }
 
+/* Whether this is the name of a recorded thread: others that a stream has are only wakers, and have no totals. */
+static int is_recorded(const struct lode_stream *stream, const char *name)
+{
+	const struct lode_strings *strings = &stream->dictionary->frames.strings;
+
+	for (size_t i = 0; i < stream->thread_count; i++)
+		if (lode_thread_has_totals(&stream->threads[i]) &&
+		    !strncmp(lode_strings_get(strings, stream->threads[i].name), name, LODE_RECORD_NAME))
+			return 1;
+	return 0;
+}
+
 /* Who had the processors that were waited for, as far as it is a good part. */
 static int add_neighbours(struct lode_record_session *session)
 {
@@ -365,7 +377,9 @@ static int add_neighbours(struct lode_record_session *session)
 		struct lode_buffer key = { 0 };
 		int code = LODE_SYSTEM;
 
-		lode_buffer_text(&key, LODE_NEIGHBOUR);
+		lode_buffer_text(&key, is_recorded(&session->builder.stream, items[i].names.behind)
+					       ? LODE_RECORDED_NEIGHBOUR
+					       : LODE_NEIGHBOUR);
 		put_name(&key, items[i].names.waits);
 		lode_buffer_text(&key, LODE_NEIGHBOUR_BEHIND);
 		put_name(&key, items[i].names.behind);
