@@ -5,6 +5,7 @@
  * `lode sign --from ID` and `lode mine --show ID` know what an id means. mining.c
  * does the mining.
  */
+#include "tasks/empty_area.h"
 #include "tasks/gain_options.h"
 #include "tasks/mining.h"
 
@@ -135,12 +136,25 @@ static int mine_area(struct lode_analysis *analysis, struct lode_mining *mining,
 	return lode_analysis_write(analysis, &mining->report, error);
 }
 
+/* People take an empty table for an answer; programs get numbers, which are all 0. */
+static int check_area(const struct lode_analysis *analysis, struct lode_mining *mining, struct lode_error *error)
+{
+	const struct lode_mine_settings *settings = analysis->call->settings;
+
+	if (settings->show || settings->against || lode_analysis_is(analysis, LODE_FORM_JSON))
+		return 0;
+	return lode_empty_area_check(&mining->source, &settings->area, &mining->reading.area,
+				     mining->how.both || mining->finds, error);
+}
+
 static int mine(struct lode_analysis *analysis, struct lode_error *error)
 {
 	struct lode_mining mining;
 	int code = lode_mining_open(&mining, analysis->call->settings, analysis->call->operands,
 				    analysis->call->operand_count, &analysis->work, error);
 
+	if (!code)
+		code = check_area(analysis, &mining, error);
 	if (!code)
 		code = mine_area(analysis, &mining, error);
 	lode_mining_release(&mining);

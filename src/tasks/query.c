@@ -10,6 +10,7 @@
 #include "tasks/source.h"
 
 #include <string.h>
+#include <unistd.h>
 
 extern const struct lode_command lode_command_mine, lode_command_scope, lode_command_signatures;
 
@@ -197,6 +198,12 @@ static const struct lode_form forms[] = {
 	"  lode query corpus \"SELECT stack, sum(cost) FROM sums JOIN threads\n"                                  \
 	"    USING (thread) WHERE name = 'ui' AND kind = 'wait' GROUP BY stack\" --folded\n"
 
+/* Whether a single word is more likely a statement than a corpus: all statements have blanks, and no file is called so. */
+static int is_statement(const char *word)
+{
+	return strpbrk(word, " \t\n") && access(word, F_OK) < 0;
+}
+
 /* The last operand is the statement, unless an option has it. */
 static int find_statement(struct asking *asking, const struct lode_call *call, struct lode_error *error)
 {
@@ -213,8 +220,8 @@ static int find_statement(struct asking *asking, const struct lode_call *call, s
 		return 0;
 	if (call->operand_count < 2)
 		return lode_fail(error, LODE_USAGE,
-				 "query: the statement is missing; usage: 'lode query %s'. See 'lode help query'.",
-				 call->command->usage);
+				 "query: the %s is missing; usage: 'lode query %s'. See 'lode help query'.",
+				 is_statement(call->operands[0]) ? "corpus" : "statement", call->command->usage);
 	asking->sql = call->operands[--asking->corpus_count];
 	return 0;
 }

@@ -133,8 +133,10 @@ static int open_all(struct lode_record_session *session, const char *source, str
 	struct lode_symbols_options symbols = lode_symbol_options(&session->settings->symbols, &session->notes);
 	struct lode_recorder_sink sink;
 	uint64_t period;
-	int code = session->settings->gpu ? lode_gpu_recording_create(&session->gpu, error) : 0;
+	int code = lode_record_target_check(&session->target, error);
 
+	if (!code && session->settings->gpu)
+		code = lode_gpu_recording_create(&session->gpu, error);
 	if (!code)
 		code = open_symbolizer(session, &symbols, error);
 	if (!code)

@@ -1,9 +1,11 @@
 /* What is recorded: see record_target.h. */
 #include "tasks/live/record_target.h"
 
-#include "tasks/attributes.h"
+#include "base/memory.h"
 #include "process/descendants.h"
 #include "process/processes.h"
+#include "record/load/command_path.h"
+#include "tasks/attributes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -232,6 +234,23 @@ int lode_record_target_probe(const struct lode_record_target *target, const stru
 		code = lode_fail_memory(error);
 	if (!code && target->command_count && lode_rule_probes_command(*probes, target->command[0]) < 0)
 		code = lode_fail_memory(error);
+	return code;
+}
+
+int lode_record_target_check(const struct lode_record_target *target, struct lode_error *error)
+{
+	char *path;
+	int code = 0;
+
+	if (!target->command_count || !getenv("PATH"))
+		return 0;
+	path = lode_command_path(target->command[0], strlen(target->command[0]));
+	if (!path)
+		code = lode_fail(error, LODE_USAGE, "%s: cannot be started: there is no such program in PATH",
+				 target->command[0]);
+	else if (access(path, X_OK) < 0)
+		code = lode_fail(error, LODE_USAGE, "%s: cannot be started: %s", path, strerror(errno));
+	lode_free(path);
 	return code;
 }
 

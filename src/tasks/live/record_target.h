@@ -62,6 +62,8 @@ int lode_record_target_probe(const struct lode_record_target *target, const stru
  * second instead of a quarter, and then the reader must get its turn before the rings are full.
  */
 void lode_record_target_take_precedence(struct lode_record_target *target);
+/* Whether the command can be found, to be asked before anything is made for it; LODE_USAGE with a sentence if not. */
+int lode_record_target_check(const struct lode_record_target *target, struct lode_error *error);
 /* Forks the command, which waits, with the priority that this program was started with. */
 int lode_record_target_prepare(struct lode_record_target *target, struct lode_error *error);
 /* Starts the recorder for it. */

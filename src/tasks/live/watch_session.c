@@ -117,7 +117,9 @@ static int open_all(struct lode_watch_session *session, struct lode_error *error
 	session->target.sees_all_waits = lode_recorder_sees_all_waits(&recorder);
 	session->target.symptom_ns = lode_record_rules_longest(&session->rules);
 	session->period = lode_recorder_period(&recorder);
-	code = session->settings->symbols.debuginfod ? lode_debuginfod_check(error) : 0;
+	code = lode_record_target_check(&session->target, error);
+	if (!code && session->settings->symbols.debuginfod)
+		code = lode_debuginfod_check(error);
 	if (!code)
 		code = lode_recorder_create(&session->recorder, &recorder, error);
 	/* What is wrong with the corpus is better reported now than when it is needed. */
