@@ -4,6 +4,7 @@
  * Old streams go in two steps: after --keep only the sums of their events stay (trace/stream_sums.h), after --keep-sums only
  * where signatures matched in them does. --where removes streams and what is known about them, however old they are.
  */
+#include "base/units.h"
 #include "cmd/commands.h"
 #include "cmd/signals.h"
 #include "mine/signatures.h"
@@ -225,9 +226,10 @@ static int remove_all(struct pruning *pruning, struct lode_corpus_list *list, st
 static void tell(const struct lode_call *call, const struct pruning *pruning)
 {
 	if (!call->quiet)
-		dprintf(call->out.fd, "%s%llu streams removed, %llu summed up; they had %llu bytes\n",
+		dprintf(call->out.fd, "%s%llu stream%s removed, %llu summed up; they had %llu bytes\n",
 			pruning->settings->dry_run ? "would be: " : "", (unsigned long long)pruning->removed,
-			(unsigned long long)pruning->summed, (unsigned long long)pruning->bytes);
+			lode_plural(pruning->removed), (unsigned long long)pruning->summed,
+			(unsigned long long)pruning->bytes);
 }
 
 static int run(struct lode_call *call, struct lode_error *error)

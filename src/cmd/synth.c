@@ -97,10 +97,11 @@ static void print_corpus(const struct lode_call *call, const struct lode_synth_t
 		symptoms += truth->made[i].symptoms;
 		delay += truth->made[i].delay;
 	}
-	lode_say(&call->err, LODE_PLAIN, "%s: %llu streams, %s events; %llu symptoms, %s; %llu bugs",
-		 settings->output, (unsigned long long)made->streams, lode_count_text(events, events_text),
-		 (unsigned long long)symptoms, lode_duration_text(delay, delay_text),
-		 (unsigned long long)made->bugs);
+	lode_say(&call->err, LODE_PLAIN, "%s: %llu stream%s, %s event%s; %llu symptom%s, %s; %llu bug%s",
+		 settings->output, (unsigned long long)made->streams, lode_plural(made->streams),
+		 lode_count_text(events, events_text), lode_plural(events), (unsigned long long)symptoms,
+		 lode_plural(symptoms), lode_duration_text(delay, delay_text), (unsigned long long)made->bugs,
+		 lode_plural(made->bugs));
 }
 
 static int make(struct lode_call *call, const struct lode_synth_options *chosen, struct lode_error *error)

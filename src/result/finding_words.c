@@ -91,7 +91,7 @@ static int put_object(const struct lode_sentence *sentence, const struct lode_ch
 	}
 	/* The number of a pipe or socket tells nothing, nor does the address of a lock that has no name. */
 	if (*name == '[')
-		lode_buffer_print(sentence->buffer, "a %s", lode_object_kind_name(kind));
+		lode_sentence_put(sentence, lode_object_nameless(kind));
 	else if (!strncmp(name, "0x", 2) && strchr(name, ' '))
 		lode_buffer_print(sentence->buffer, "the %s%s", lode_object_kind_name(kind), strchr(name, ' '));
 	else if (*name)
@@ -180,8 +180,28 @@ static const struct place_marks behind_other = { ", ", ", in ", ", called by ", 
 static const struct place_marks of_kernel = { ", ", " in ", ", launched by ", ", launched by ", "" };
 static const struct place_marks at_end = { ", ", " in ", ", called by ", ", called by ", "" };
 
+/* Whether it waits for something that has a name. */
+static int has_goal(const struct lode_chain_link *link)
+{
+	if (!lode_state_is_wait((enum lode_state)link->state) || link->state == LODE_STATE_TIMER ||
+	    link->state == LODE_STATE_IDLE)
+		return 0;
+	return link->object || link->state != LODE_STATE_OTHER_WAIT;
+}
+
+/* Whether what it waits for was named by this place: "the condition first seen in watch". */
+static int is_named_by_place(const struct lode_sentence *sentence, const struct lode_chain_link *link)
+{
+	const struct lode_frames *frames = &sentence->source->area->dictionary.frames;
+	const char *object = lode_sentence_text(sentence, link->object), *place = strstr(object, " in ");
+
+	return place && has_goal(link) &&
+	       !strcmp(place + strlen(" in "), lode_frames_function(frames, sentence->finding->frame));
+}
+
 /* Where it does so; where other places have a part of it, says so. */
-static void put_place(const struct lode_sentence *sentence, const struct place_marks *marks)
+static void put_place(const struct lode_sentence *sentence, const struct lode_chain_link *link,
+		      const struct place_marks *marks)
 {
 	const struct lode_finding *finding = sentence->finding;
 	int is_part = finding->place_cost < finding->cost / 20 * 19, has_caller = names_caller(sentence);
@@ -192,22 +212,15 @@ static void put_place(const struct lode_sentence *sentence, const struct place_m
 	if (is_part)
 		lode_buffer_print(sentence->buffer, "%s%s of it", marks->part,
 				  lode_share_text(finding->place_cost, finding->cost, share));
-	lode_sentence_put(sentence, is_part ? " in " : marks->place);
-	lode_sentence_function(sentence, finding->frame);
+	if (is_part || !is_named_by_place(sentence, link)) {
+		lode_sentence_put(sentence, is_part ? " in " : marks->place);
+		lode_sentence_function(sentence, finding->frame);
+	}
 	if (has_caller) {
 		lode_sentence_put(sentence, is_part ? marks->caller_of_part : marks->caller);
 		lode_sentence_function(sentence, finding->caller);
 	}
 	lode_sentence_put(sentence, is_part || has_caller ? marks->end : "");
-}
-
-/* Whether it waits for something that has a name. */
-static int has_goal(const struct lode_chain_link *link)
-{
-	if (!lode_state_is_wait((enum lode_state)link->state) || link->state == LODE_STATE_TIMER ||
-	    link->state == LODE_STATE_IDLE)
-		return 0;
-	return link->object || link->state != LODE_STATE_OTHER_WAIT;
 }
 
 /* Whether it waited for a peer, with a limit, and nothing came. */
@@ -228,7 +241,7 @@ static void put_time_out(const struct lode_sentence *sentence, const struct lode
 	lode_sentence_put(sentence, " for ");
 	put_goal(sentence, link);
 	lode_sentence_put(sentence, " until it times out");
-	put_place(sentence, &at_end);
+	put_place(sentence, link, &at_end);
 }
 
 static int is_gpu(const struct lode_sentence *sentence, const struct lode_chain_link *link)
@@ -277,11 +290,11 @@ static void put_end(const struct lode_sentence *sentence, const struct lode_chai
 		lode_sentence_put(sentence, " for ");
 		put_goal(sentence, link);
 		if (is_held(link))
-			put_place(sentence, &before_holder);
+			put_place(sentence, link, &before_holder);
 		put_holder(sentence, link);
 	}
 	if (link->state != LODE_STATE_READY && !is_held(link))
-		put_place(sentence, marks_of(sentence, link));
+		put_place(sentence, link, marks_of(sentence, link));
 	if (link->state == LODE_STATE_RUNNING)
 		put_callees(sentence);
 }

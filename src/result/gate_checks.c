@@ -2,6 +2,7 @@
 #include "result/checks.h"
 
 #include "base/memory.h"
+#include "base/units.h"
 #include "latency/diff.h"
 
 #include <math.h>
@@ -157,8 +158,9 @@ void lode_gate_checks(const struct lode_diff *diff, const struct lode_gate *gate
 
 	checks->command = "lode diff";
 	checks->verdict = result->verdict;
-	lode_buffer_print(&compared, "%zu base and %zu slow streams in %zu block%s were compared", result->use.base,
-			  result->use.slow, result->use.blocks, result->use.blocks == 1 ? "" : "s");
+	lode_buffer_print(&compared, "%zu base and %zu slow stream%s in %zu block%s were compared",
+			  result->use.base, result->use.slow, lode_plural(result->use.slow), result->use.blocks,
+			  lode_plural(result->use.blocks));
 	lode_buffer_print(&compared, "; all intervals together are right in %.0f of 100 comparisons",
 			  100 * (1 - LODE_DIFF_LEVEL));
 	checks->compared = lode_checks_text(checks, &compared);

@@ -19,7 +19,7 @@ static const struct {
 	[LODE_OBJECT_THREAD] = { "the end of thread ", "the end of a thread" },
 	[LODE_OBJECT_FILE] = { "the file ", "a file" },
 	[LODE_OBJECT_PIPE] = { "the pipe ", "a pipe" },
-	[LODE_OBJECT_UNIX] = { "the socket ", "a socket" },
+	[LODE_OBJECT_UNIX] = { "the socket ", "a Unix socket" },
 	[LODE_OBJECT_TCP] = { "TCP ", "TCP" },
 	[LODE_OBJECT_UDP] = { "UDP ", "UDP" },
 	[LODE_OBJECT_SOCKET] = { "the socket ", "a socket" },
@@ -35,6 +35,11 @@ static const struct {
 	[LODE_OBJECT_LAUNCH] = { "a launch into ", "a launch" },
 	[LODE_OBJECT_OTHER] = { "", "something" },
 };
+
+const char *lode_object_nameless(enum lode_object_kind kind)
+{
+	return words[kind].nameless;
+}
 
 int lode_object_is_way(enum lode_object_kind kind)
 {

@@ -58,9 +58,11 @@ static void put_compared(const struct lode_compared *compared, const struct lode
 			  lode_change_name(compared->change), lode_style(look, LODE_PLAIN), here, other);
 	if (compared->here.events && compared->other.events && compared->other_mean > 0)
 		lode_buffer_print(buffer, " (x %.2f)", compared->here_mean / compared->other_mean);
-	lode_buffer_print(buffer, "  %llu streams, were %llu  p %.3g  %sid %s%s\n",
-			  (unsigned long long)compared->here.streams, (unsigned long long)compared->other.streams,
-			  compared->p, lode_style(look, LODE_DIM), compared->id, lode_style(look, LODE_PLAIN));
+	lode_buffer_print(buffer, "  %llu stream%s, %s %llu  p %.3g  %sid %s%s\n",
+			  (unsigned long long)compared->here.streams, lode_plural(compared->here.streams),
+			  compared->other.streams == 1 ? "was" : "were",
+			  (unsigned long long)compared->other.streams, compared->p, lode_style(look, LODE_DIM),
+			  compared->id, lode_style(look, LODE_PLAIN));
 	put_frames(found, compared->cluster, buffer);
 }
 

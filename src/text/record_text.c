@@ -22,7 +22,7 @@ void lode_record_text(const struct lode_record_report *report, struct lode_buffe
 	put_count(line, ", ", report->preemptions, "preemption");
 	if (report->system_calls)
 		put_count(line, ", ", report->system_calls, "system call");
-	lode_buffer_print(line, "; %s stacks", lode_count_text(entry->stacks, text));
+	put_count(line, "; ", entry->stacks, "stack");
 	lode_buffer_print(line, "; %s", lode_duration_text(report->duration, text));
 	if (report->has_symptom_rules)
 		lode_buffer_print(line, "; %d symptom%s", report->symptoms, report->symptoms == 1 ? "" : "s");
