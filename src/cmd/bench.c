@@ -67,7 +67,7 @@ static const struct lode_option options[] = {
 	LODE_TEXT("limit", 0, FIELD(limit), "SHARE",
 		  "differences up to this part of a run do not matter (default: 2%)"),
 	LODE_SOME_DURATION("max-time", 0, FIELD(max_time), "TIME",
-			   "make no more runs after this time (default: 5m)"),
+			   "make no more timed runs after this time; what is recorded comes on top (default: 5m)"),
 	LODE_TEXT(
 		"cpus", 0, FIELD(cpus), "LIST|auto|all",
 		"pin runs to these processors; auto, the default: to one, if both commands have a single thread"),
@@ -467,7 +467,7 @@ static void fill_result(struct bench *bench, struct lode_bench_result *result)
 	result->cpus = bench->pinned ? bench->cpu_text : NULL;
 	result->seed = settings->seed ? settings->seed : DEFAULT_SEED;
 	result->runs = bench->runs;
-	result->took_ns = lode_now() - bench->began;
+	result->runs_ns = lode_now() - bench->began;
 	result->count = bench->count;
 	result->inputs = lode_list_of(result->items, result->count);
 	result->corpus = settings->corpus;

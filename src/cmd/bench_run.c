@@ -1,6 +1,6 @@
 /*
  * Runs of lode bench: see bench_run.h. The child says through a pipe when it begins, so that neither the time of fork nor
- * that until this process has a processor again is measured; and then why it cannot, unless the pipe closes by itself
+ * that until this process has a processor again is measured, nor the CPU time of either; and then why it cannot, unless the pipe closes by itself
  * because the command is there.
  */
 #include "cmd/bench_run.h"
@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Milliseconds between two looks whether Lode is asked to stop, and whether a program is alone. */
@@ -133,8 +134,17 @@ int lode_bench_cpus(const char *text, cpu_set_t *cpus, struct lode_error *error)
 /* What a child reports: once before it becomes the command, and once more if it cannot. */
 struct start {
 	uint64_t time;
+	uint64_t cpu; /* ns that the child had taken until then, which is not the command's */
 	int error;
 };
+
+static uint64_t own_cpu_time(void)
+{
+	struct timespec time = { 0 };
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
 
 /* In the child. */
 static void become(const struct lode_bench_program *program, const cpu_set_t *cpus, int reports)
@@ -151,6 +161,7 @@ static void become(const struct lode_bench_program *program, const cpu_set_t *cp
 		dup2(nothing, STDERR_FILENO);
 	}
 	start.time = lode_now();
+	start.cpu = own_cpu_time();
 	if (write(reports, &start, sizeof(start)) < 0)
 		_exit(127);
 	execvp(program->words[0], program->words);
@@ -182,7 +193,7 @@ static uint64_t nanoseconds(const struct timeval *time)
 }
 
 /* Waits for its end, unless Lode is asked to stop: then it is ended. */
-static int await(const struct lode_bench_program *program, pid_t pid, uint64_t began, int looks,
+static int await(const struct lode_bench_program *program, pid_t pid, const struct start *start, int looks,
 		 struct lode_bench_run *run, struct lode_error *error)
 {
 	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
@@ -197,8 +208,9 @@ static int await(const struct lode_bench_program *program, pid_t pid, uint64_t b
 	}
 	while (wait4(pid, &status, 0, &usage) < 0 && errno == EINTR)
 		;
-	run->time = lode_now() - began;
+	run->time = lode_now() - start->time;
 	run->cpu = nanoseconds(&usage.ru_utime) + nanoseconds(&usage.ru_stime);
+	run->cpu -= start->cpu < run->cpu ? start->cpu : run->cpu;
 	lode_signals_command(0);
 	if (end.fd >= 0)
 		close(end.fd);
@@ -241,8 +253,10 @@ int lode_bench_run(const struct lode_bench_program *program, const cpu_set_t *cp
 					 (got < 0 && errno == EINTR)))
 		size += got > 0 ? (size_t)got : 0;
 	close(reports[0]);
+	if (!size)
+		starts[0].time = lode_now();
 	if (size < sizeof(starts))
-		return await(program, pid, size ? starts[0].time : lode_now(), looks, run, error);
+		return await(program, pid, &starts[0], looks, run, error);
 	waitpid(pid, NULL, 0);
 	lode_signals_command(0);
 	return lode_fail(error, LODE_USAGE, "bench: %s cannot be started: %s: %s", program->name,

@@ -117,7 +117,7 @@ void lode_bench_words(const struct lode_bench_result *result, const struct lode_
 		lode_buffer_print(buffer, " (%.0f%%)", 100 * (1 - result->level));
 		break;
 	default:
-		lode_buffer_text(buffer, "unsure: ");
+		lode_buffer_text(buffer, "not surely slower or faster: ");
 		lode_signed_percent(input->change, buffer);
 		if (!input->known) {
 			lode_buffer_text(buffer, ", pairs are too few for an interval");

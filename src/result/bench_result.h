@@ -57,7 +57,8 @@ struct lode_bench_result {
 	const char *cpus;  /* to which runs were pinned; NULL: to none */
 	uint64_t seed;
 	uint64_t runs;
-	uint64_t took_ns;
+	uint64_t took_ns; /* with what was recorded; */
+	uint64_t runs_ns; /* the timed runs alone */
 	struct lode_bench_input *items;
 	size_t count;
 	struct lode_list inputs; /* the same */

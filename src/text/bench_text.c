@@ -79,11 +79,12 @@ void lode_bench_text(const struct lode_bench_result *result, const struct lode_l
 		put_input(result, &result->items[i], look, buffer);
 	put_cause(result, look, buffer);
 	lode_buffer_print(buffer, "runs      %llu in %s", (unsigned long long)result->runs,
-			  lode_duration_text(result->took_ns, text));
+			  lode_duration_text(result->runs_ns, text));
 	if (result->cpus)
 		lode_buffer_print(buffer, ", pinned to processor %s", result->cpus);
 	if (result->recorded)
-		lode_buffer_print(buffer, "; %llu of each recorded", (unsigned long long)result->recorded);
+		lode_buffer_print(buffer, "; %llu of each recorded in %s", (unsigned long long)result->recorded,
+				  lode_duration_text(result->took_ns - result->runs_ns, text));
 	lode_buffer_print(buffer, "; all intervals together are right in %.0f of 100 experiments\n",
 			  100 * (1 - result->level));
 }
