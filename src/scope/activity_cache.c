@@ -35,7 +35,7 @@ int lode_activity_cache_key(const struct lode_activity_options *options, const s
 	lode_idle_rules_describe(options->idle, &description);
 	for (size_t i = 0; lode_where_has_members(options->where) && options->where[i]; i++)
 		lode_buffer_add(&description, options->where[i], strlen(options->where[i]) + 1);
-	code = lode_map_key_make(key, "states 1", &description);
+	code = lode_map_key_make(key, "states 2", &description);
 	lode_buffer_release(&description);
 	return code ? code : 1;
 }

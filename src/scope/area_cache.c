@@ -71,7 +71,7 @@ int lode_area_cache_key(const struct lode_area_plan *plan, const struct lode_cor
 		lode_buffer_u64(&description, plan->relative ? entry->first_t : 0);
 		lode_symptom_claims_describe(plan->claims, entry, &description);
 	}
-	code = lode_map_key_make(key, "area 11", &description);
+	code = lode_map_key_make(key, "area 12", &description);
 	lode_buffer_release(&description);
 	return code ? code : 1;
 }

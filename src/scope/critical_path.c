@@ -54,8 +54,7 @@ struct lode_timelines {
 	size_t step_count;
 	size_t step_capacity;
 	uint64_t visits;
-	uint32_t *wakers;     /* by wait (retried_waits.h); NULL: each has its own */
-	uint64_t longest_gap; /* of running time without a sample */
+	uint32_t *wakers; /* by wait (retried_waits.h); NULL: each has its own */
 	struct lode_lock_releases releases;
 };
 
@@ -88,7 +87,6 @@ static int make(struct lode_scope_index *index)
 		lode_timelines_free(timelines, 0);
 		return LODE_SYSTEM;
 	}
-	timelines->longest_gap = lode_longest_gap(&index->stream->events[LODE_RUN]);
 	index->timelines = timelines;
 	return 0;
 }
@@ -424,5 +422,5 @@ int lode_walked_thread_runs(const struct lode_scope_index *index, uint32_t threa
 	segments = &index->timelines->groups[index->groups[thread]].segments;
 	after = LODE_BISECT(i, 0, segments->count, segments->items[i].start <= t);
 	return after && after < segments->count &&
-	       segments->items[after].start - segments->items[after - 1].end <= index->timelines->longest_gap;
+	       segments->items[after].start - segments->items[after - 1].end <= index->longest_gap;
 }

@@ -2,8 +2,9 @@
  * Pieces of threads: see replay_pieces.h. They are made from the timelines (segments.h), one event after the other.
  *
  * Samples are taken now and then, so a thread also ran in the gaps between its events, if the kernel followed its scheduling.
- * What it ran there is what its last sample before says, be that in front of a wait. Over many gaps each stack gets its share; with
- * the nearest samples, what lies in the middle of short stretches would have most of their ends, too.
+ * What it ran there is what its last sample before says (segments.h). Timelines know of gaps between events; those in front of
+ * the first and behind the last one, where the thread is known to have run, are filled here in the same way, as all are in recordings
+ * that are thinned.
  */
 #include "scope/replay_pieces.h"
 
@@ -29,7 +30,7 @@ static int add(struct maker *maker, uint64_t start, uint64_t end, enum lode_piec
 /* Which sample a gap belongs to is settled later. */
 static int add_gap(struct maker *maker, uint64_t start, uint64_t end)
 {
-	int ran = maker->is_followed && end > start && end - start <= maker->source->longest_gap;
+	int ran = maker->is_followed && end > start && end - start <= maker->source->index->longest_gap;
 
 	return add(maker, start, end, ran ? LODE_PIECE_RUN : LODE_PIECE_PLAIN, LODE_NONE);
 }
@@ -123,28 +124,17 @@ static int make_group(struct maker *maker, const struct lode_segments *line, uin
 	return 0;
 }
 
-/* By group: whether the kernel counted what a thread of it did. NULL when memory has run out. */
-static uint8_t *followed_groups(const struct lode_scope_index *index)
-{
-	uint8_t *followed = lode_calloc(index->group_count + 1, 1);
-
-	for (size_t i = 0; followed && i < index->stream->thread_count; i++)
-		followed[index->groups[i]] |= (uint8_t)lode_thread_has_totals(&index->stream->threads[i]);
-	return followed;
-}
-
 struct lode_pieces *lode_pieces_make(const struct lode_piece_source *source, const uint64_t *from,
 				     const uint64_t *to)
 {
 	size_t count = source->index->group_count;
 	struct lode_pieces *pieces = lode_calloc(count + 1, sizeof(*pieces));
-	uint8_t *followed = followed_groups(source->index);
 	struct lode_segment_sweep sweep = { 0 };
 	struct lode_segments line = { 0 };
-	int code = pieces && followed ? 0 : LODE_SYSTEM;
+	int code = pieces ? 0 : LODE_SYSTEM;
 
 	for (size_t i = 0; !code && i < count; i++) {
-		struct maker maker = { source, &pieces[i], followed[i] };
+		struct maker maker = { source, &pieces[i], source->index->followed[i] };
 
 		code = lode_segments_make(source->index, &sweep, i, &line);
 		if (!code)
@@ -152,7 +142,6 @@ struct lode_pieces *lode_pieces_make(const struct lode_piece_source *source, con
 	}
 	lode_segments_release(&line);
 	lode_segment_sweep_release(&sweep);
-	lode_free(followed);
 	if (!code)
 		return pieces;
 	lode_pieces_free(pieces, count);

@@ -33,7 +33,6 @@ struct lode_pieces {
 struct lode_piece_source {
 	const struct lode_scope_index *index;
 	const struct lode_processors *processors; /* NULL: all time on the run queue stays as it was */
-	uint64_t longest_gap;                     /* in which a thread ran that no sample tells of */
 };
 
 /*

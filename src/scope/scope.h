@@ -20,7 +20,8 @@
  * (a call that has only such a delay), else a sample; of several of one type the one
  * that began last.
  *
- *	running         the sample counts
+ *	running         the sample counts; between its events a thread runs whose scheduling
+ *	                the kernel followed, and the last sample before counts (segments.h)
  *	ready, on the   the wait or the preemption counts: no thread caused it but those
  *	run queue       that had the processors
  *	blocked         at the wait's end the walk steps into the waker, goes back in

@@ -122,7 +122,32 @@ void lode_scope_index_release_lists(struct lode_scope_index *index)
 		lode_free(index->lists[type].starts);
 	}
 	lode_free(index->groups);
+	lode_free(index->followed);
 	lode_free(index);
+}
+
+/* LODE_UNSAMPLED_PERIODS of the mean; UINT64_MAX: there are no samples. */
+static uint64_t longest_gap(const struct lode_events *runs)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; runs->cost && i < runs->count; i++)
+		all = lode_add_saturating(all, runs->cost[i]);
+	return runs->cost && runs->count ? lode_weighted(all / runs->count, LODE_UNSAMPLED_PERIODS) : UINT64_MAX;
+}
+
+/* What is known of the time between the events of each group. */
+static int note_gaps(struct lode_scope_index *index)
+{
+	const struct lode_stream *stream = index->stream;
+
+	index->longest_gap = longest_gap(&stream->events[LODE_RUN]);
+	index->followed = lode_calloc(index->group_count + 1, 1);
+	if (!index->followed)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < stream->thread_count; i++)
+		index->followed[index->groups[i]] |= (uint8_t)lode_thread_has_totals(&stream->threads[i]);
+	return 0;
 }
 
 int lode_scope_index_make(struct lode_scope_index **result, const struct lode_stream *stream,
@@ -137,7 +162,7 @@ int lode_scope_index_make(struct lode_scope_index **result, const struct lode_st
 	index->stream = stream;
 	index->thinned = lode_events_thinned(&stream->events[LODE_WAIT]);
 	index->groups = lode_threads_by_tid(stream, &index->group_count);
-	if (!index->groups)
+	if (!index->groups || note_gaps(index) < 0)
 		code = lode_fail_memory(error);
 	for (int type = 0; type < LODE_SCOPE_TYPES && !code; type++)
 		code = list_all(index, (enum lode_event_type)type, error);

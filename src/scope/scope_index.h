@@ -12,6 +12,9 @@
 /* Run and wait events can be in any scope; preemptions, which are calls, only on critical paths. */
 #define LODE_SCOPE_TYPES 2
 
+/* How many sampling periods a thread may have run without a sample. */
+#define LODE_UNSAMPLED_PERIODS 10
+
 struct lode_scope_list {
 	uint32_t *events; /* of group 0, then of group 1, ...; in each by t */
 	size_t *starts;   /* of group i in it; one more than groups */
@@ -29,7 +32,9 @@ struct lode_scope_index {
 	const uint32_t *connections;   /* by string: of which connection a wait with that name is; NULL */
 	struct lode_wait_graph *graph; /* made when first requested, as are */
 	struct lode_timelines *timelines;
-	int thinned; /* not every wait was recorded */
+	int thinned;       /* not every wait was recorded */
+	uint8_t *followed; /* by group: whether its scheduling was, since the kernel counted a thread's totals */
+	uint64_t longest_gap; /* how long a thread may have run without a sample */
 };
 
 static inline uint64_t lode_event_end(const struct lode_events *events, uint32_t event)

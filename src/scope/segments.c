@@ -2,11 +2,15 @@
  * Timelines of threads: see segments.h.
  *
  * A sweep over starts with one stack of open events per type: the top is the one that began last, and events
- * that have ended are popped when they reach the top. An event adds at most two segments, so this is linear.
+ * that have ended are popped when they reach the top. An event adds at most two segments and one gap, so this is linear.
+ *
+ * Gaps are segments, too, until all samples are there that they may belong to.
  */
 #include "scope/segments.h"
 
 #include <string.h>
+
+#define GAP LODE_EVENT_TYPES /* type of a segment in which no event is; its event is LODE_NONE */
 
 /* An event that has begun, and when it is over. */
 struct lode_open_event {
@@ -84,6 +88,9 @@ static int fill(struct lode_segment_sweep *sweep, struct lode_segments *line, ui
 			return LODE_SYSTEM;
 		now = end;
 	}
+	/* Before its first event and after its last one a thread may not have been there. */
+	if (now < until && line->count && until != UINT64_MAX)
+		return add_segment(line, now, until, GAP, LODE_NONE);
 	return 0;
 }
 
@@ -118,6 +125,41 @@ static int beginning(const struct lode_scope_index *index, const size_t next[], 
 	return first;
 }
 
+/* The event of the first sample; LODE_NONE: there is none. */
+static uint32_t first_sample(const struct lode_segments *line)
+{
+	for (size_t i = 0; i < line->count; i++)
+		if (line->items[i].type == LODE_RUN)
+			return line->items[i].event;
+	return LODE_NONE;
+}
+
+/* Gives gaps in which the thread ran to samples, and drops the others. */
+static int settle_gaps(const struct lode_scope_index *index, size_t group, struct lode_segments *line)
+{
+	int ran = index->followed[group] && !index->thinned;
+	uint32_t sample = ran ? first_sample(line) : LODE_NONE;
+	size_t count = line->count;
+
+	if (count && line->items[count - 1].type == GAP)
+		count--;
+	line->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct lode_segment segment = line->items[i];
+
+		if (segment.type == LODE_RUN && ran)
+			sample = segment.event;
+		if (segment.type == GAP && (sample == LODE_NONE || segment.end - segment.start > index->longest_gap))
+			continue;
+		if (segment.type == GAP)
+			segment = (struct lode_segment){ segment.start, segment.end, sample, LODE_RUN };
+		/* As many as there were, at most: there is room. */
+		if (add_segment(line, segment.start, segment.end, (int)segment.type, segment.event) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
 int lode_segments_make(const struct lode_scope_index *index, struct lode_segment_sweep *sweep, size_t group,
 		       struct lode_segments *line)
 {
@@ -141,14 +183,7 @@ int lode_segments_make(const struct lode_scope_index *index, struct lode_segment
 			return LODE_SYSTEM;
 		now = start;
 	}
-	return fill(sweep, line, now, UINT64_MAX);
-}
-
-uint64_t lode_longest_gap(const struct lode_events *runs)
-{
-	uint64_t all = 0;
-
-	for (size_t i = 0; i < runs->count; i++)
-		all = lode_add_saturating(all, runs->cost[i]);
-	return runs->count ? lode_weighted(all / runs->count, LODE_UNSAMPLED_PERIODS) : UINT64_MAX;
+	if (fill(sweep, line, now, UINT64_MAX) < 0)
+		return LODE_SYSTEM;
+	return settle_gaps(index, group, line);
 }

@@ -1,10 +1,16 @@
 /*
- * A thread's timeline: disjoint segments, each of one event, in order of time. Between them nothing is recorded.
+ * A thread's timeline: disjoint segments, each of one event, in order of time. Between them nothing is known.
  * Private to src/scope/.
  *
  * A wait's segment includes the time on the run queue after it; a preemption is nothing else. A sample
  * represents time that may not have been its own, so it often overlaps the wait or preemption
  * after it; these were measured, so they win. Of several events of one type the one that began last does.
+ *
+ * What a wait or preemption takes from a sample is missing behind it, until the next sample. If the kernel counted what the thread
+ * did, and every wait was recorded, the thread ran in such a gap. It is the last sample's before it, be that in front of waits, or
+ * else the first one's: over many gaps each stack gets its share, and a thread runs for as long as the kernel counted. With
+ * the nearest samples, what lies in the middle of short stretches would have most of their ends, too. A gap of more than
+ * LODE_UNSAMPLED_PERIODS (scope_index.h) stays one, since an event may be missing there.
  */
 #ifndef LODE_SCOPE_SEGMENTS_H
 #define LODE_SCOPE_SEGMENTS_H
@@ -45,10 +51,5 @@ void lode_segment_sweep_release(struct lode_segment_sweep *sweep);
 
 /* When an event was over, with the time on the run queue after it. */
 uint64_t lode_event_over(const struct lode_events *events, int type, uint32_t event);
-
-#define LODE_UNSAMPLED_PERIODS 10
-
-/* How long a thread may have run without a sample: LODE_UNSAMPLED_PERIODS of the mean; UINT64_MAX: there are no samples. */
-uint64_t lode_longest_gap(const struct lode_events *runs);
 
 #endif

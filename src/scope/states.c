@@ -20,7 +20,6 @@ struct accounting {
 	struct lode_wait_kinds *kinds;
 	struct lode_segment_sweep sweep;
 	struct lode_segments line;
-	uint64_t longest_gap; /* of running time without a sample; UINT64_MAX: there are no samples */
 	uint64_t first, last; /* of the stream */
 };
 
@@ -125,7 +124,7 @@ static int ran_between(const struct accounting *accounting, const struct account
 		return 1;
 	if (before->type == LODE_RUN || after->type == LODE_RUN)
 		return 0;
-	return after->start - before->end <= accounting->longest_gap;
+	return after->start - before->end <= accounting->index->longest_gap;
 }
 
 static int sum_segments(struct accounting *accounting, struct account *account, size_t group)
@@ -388,7 +387,6 @@ int lode_states_of_stream(struct lode_stream_states *states, const struct lode_s
 	if (!code) {
 		lode_wait_kinds_see(accounting.kinds, &stream->events[LODE_RUN]);
 		lode_wait_kinds_see(accounting.kinds, &stream->events[LODE_WAIT]);
-		accounting.longest_gap = lode_longest_gap(&stream->events[LODE_RUN]);
 		lode_stream_span(stream, &accounting.first, &accounting.last);
 		code = account_all(&accounting, states) < 0 ? lode_fail_memory(error) : 0;
 	}

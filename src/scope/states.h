@@ -16,7 +16,7 @@
  * Otherwise, where every wait was recorded, each moment is the state of the event that covers it (segments.h). A moment
  * that no event covers is running if the thread's scheduling was followed: the kernel counted its totals,
  * or the moment is between two of its waits or preemptions, and not in a gap of more than
- * LODE_UNSAMPLED_PERIODS (segments.h) sampling periods without a sample.
+ * LODE_UNSAMPLED_PERIODS (scope_index.h) sampling periods without a sample.
  *
  * In a thinned recording (weights, trace/events.h) without such counts states are estimates: weighted sums of samples,
  * delays and costs, cut to what the interval leaves for them.

@@ -442,7 +442,6 @@ static int prepare(struct lode_replay *replay, const struct lode_replay_options 
 	struct lode_piece_source pieces = {
 		.index = index,
 		.processors = known ? options->processors : NULL,
-		.longest_gap = lode_longest_gap(&index->stream->events[LODE_RUN]),
 	};
 
 	if (options->cpus != LODE_CPUS_UNLIMITED)

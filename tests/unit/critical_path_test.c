@@ -168,6 +168,33 @@ static void a_thread_that_was_preempted_is_ready(void **state)
 	small_end(&small);
 }
 
+/* A thread that runs all the time, and loses its processor after 4 of every 8 moments; it is sampled every 3 that it runs. */
+static void a_preempted_thread_runs_as_long_as_the_kernel_counted(void **state)
+{
+	struct lode_event preempted = { .delay = 4, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
+	uint64_t ran = 0, ready = 0;
+	struct small_stream small;
+	struct path path;
+
+	(void)state;
+	small_begin(&small);
+	preempted.name = lode_strings_add(&small.dictionary.frames.strings, "preempt", 7);
+	preempted.thread = lode_stream_tid(&small.stream, 1);
+	for (uint64_t moment = 0; moment < 4000; moment += 3)
+		small_run(&small, 1, moment / 4 * 8 + moment % 4, 3);
+	for (preempted.t = 4; preempted.t < 8000; preempted.t += 8)
+		assert_int_equal(lode_stream_add_event(&small.stream, LODE_CALL, &preempted), 0);
+	small.stream.threads[0].totals = (struct lode_thread_totals){ .run_ns = 4000, .queued_ns = 4000 };
+	path = path_in(&small, 1, 0, 8000);
+	for (size_t i = 0; i < path.parts.count; i++)
+		*(path.parts.items[i].type == LODE_RUN ? &ran : &ready) += path.parts.items[i].cost;
+	assert_int_equal(ran, 4000);
+	assert_int_equal(ready, 4000);
+	assert_int_equal(path.unknown, 0);
+	path_release(&path);
+	small_end(&small);
+}
+
 static void a_sample_ends_where_a_wait_begins(void **state)
 {
 	struct small_stream small;
@@ -472,8 +499,8 @@ static int tells(const struct slow *slow, int type, const struct lode_event *eve
 	       !strcmp(lode_strings_get(&slow->stream->dictionary->frames.strings, event->name), "preempt");
 }
 
-/* What the thread with this tid did from moment x to x + 1. */
-static struct reason did(const struct slow *slow, uint32_t tid, uint64_t x)
+/* The event of the thread with this tid from moment x to x + 1. */
+static struct reason event_at(const struct slow *slow, uint32_t tid, uint64_t x)
 {
 	static const int types[] = { LODE_WAIT, LODE_CALL, LODE_RUN };
 
@@ -490,6 +517,60 @@ static struct reason did(const struct slow *slow, uint32_t tid, uint64_t x)
 		}
 	}
 	return (struct reason){ -1, 0 };
+}
+
+/* Whether the kernel counted what a thread with this tid did. */
+static int is_followed(const struct slow *slow, uint32_t tid)
+{
+	for (size_t i = 0; i < slow->stream->thread_count; i++)
+		if (slow->stream->threads[i].tid == tid && lode_thread_has_totals(&slow->stream->threads[i]))
+			return 1;
+	return 0;
+}
+
+/* Ten times what a sample represents on average. */
+static uint64_t longest_gap(const struct slow *slow)
+{
+	const struct lode_events *runs = &slow->stream->events[LODE_RUN];
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < runs->count; i++)
+		all += runs->cost[i];
+	return runs->count ? all / runs->count * 10 : UINT64_MAX;
+}
+
+/* What the thread did from moment x to x + 1, of which no event tells: the sample before, or else the first one. */
+static struct reason did_between(const struct slow *slow, uint32_t tid, uint64_t x)
+{
+	const struct reason nothing = { -1, 0 };
+	uint64_t before = x, after = x;
+	struct reason reason;
+
+	while (before && event_at(slow, tid, before - 1).type < 0)
+		before--;
+	while (after < MOMENTS && event_at(slow, tid, after).type < 0)
+		after++;
+	if (!before || after == MOMENTS || after - before > longest_gap(slow))
+		return nothing;
+	for (; before; before--) {
+		reason = event_at(slow, tid, before - 1);
+		if (reason.type == LODE_RUN)
+			return reason;
+	}
+	for (; after < MOMENTS; after++) {
+		reason = event_at(slow, tid, after);
+		if (reason.type == LODE_RUN)
+			return reason;
+	}
+	return nothing;
+}
+
+/* What the thread with this tid did from moment x to x + 1. */
+static struct reason did(const struct slow *slow, uint32_t tid, uint64_t x)
+{
+	struct reason reason = event_at(slow, tid, x);
+
+	return reason.type < 0 && is_followed(slow, tid) ? did_between(slow, tid, x) : reason;
 }
 
 static int same(struct reason a, struct reason b)
@@ -707,6 +788,35 @@ static void the_path_is_that_of_the_slow_walk(void **state)
 	}
 }
 
+/* The kernel counted what some threads did: between their events they ran. */
+static void a_gap_between_events_is_the_sample_before(void **state)
+{
+	uint64_t seed = 28;
+
+	(void)state;
+	for (int i = 0; i < 1500; i++) {
+		uint8_t interrupts[5] = { 0 };
+		struct lode_scope_index *index;
+		struct small_stream small;
+
+		small_begin(&small);
+		small_random(&small, &seed, i % 2 ? 40 : 15, i % 3 ? LIMIT : 12);
+		for (size_t k = 0; k < small.stream.thread_count; k++)
+			small.stream.threads[k].totals.run_ns = random_below(&seed, 2);
+		/* Short samples, so that some gaps are too long. */
+		for (size_t k = 0; i % 4 == 0 && k < small.stream.events[LODE_RUN].count; k++)
+			small.stream.events[LODE_RUN].cost[k] = 1;
+		assert_int_equal(lode_scope_index_make(&index, &small.stream, NULL), 0);
+		for (int symptoms = 0; symptoms < 4; symptoms++) {
+			struct lode_symptom symptom = small_random_symptom(&small, &seed, LIMIT);
+
+			compare(&small, index, interrupts, &symptom);
+		}
+		lode_scope_index_free(index);
+		small_end(&small);
+	}
+}
+
 /* All waits that have an object are ended by a thread, so none is tried again (retried_waits.h). */
 static void add_objects(struct small_stream *small, uint64_t *seed)
 {
@@ -842,6 +952,7 @@ int main(void)
 		cmocka_unit_test(a_wait_counts_itself_where_no_waker_explains_it),
 		cmocka_unit_test(time_on_the_run_queue_is_the_waits_own),
 		cmocka_unit_test(a_thread_that_was_preempted_is_ready),
+		cmocka_unit_test(a_preempted_thread_runs_as_long_as_the_kernel_counted),
 		cmocka_unit_test(a_sample_ends_where_a_wait_begins),
 		cmocka_unit_test(threads_that_wait_for_one_another_end_the_chain),
 		cmocka_unit_test(a_waker_that_was_blocked_itself_is_not_followed_further),
@@ -854,6 +965,7 @@ int main(void)
 		cmocka_unit_test(a_lock_that_others_were_woken_for_was_not_held_before),
 		cmocka_unit_test(a_thread_that_waits_for_a_lock_does_not_have_it),
 		cmocka_unit_test(the_path_is_that_of_the_slow_walk),
+		cmocka_unit_test(a_gap_between_events_is_the_sample_before),
 		cmocka_unit_test(locks_belong_to_who_releases_them_next),
 		cmocka_unit_test(parts_tile_the_symptom_whatever_the_events_are),
 		cmocka_unit_test(memory_that_runs_out_is_a_clean_error),
