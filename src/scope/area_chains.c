@@ -156,9 +156,7 @@ static int is_gap(const struct lode_area_chains *maker, size_t depth, const stru
  */
 static uint32_t who_runs(const struct lode_area_chains *maker, const struct lode_part *part)
 {
-	uint32_t thread = maker->index ? lode_walked_thread(maker->index, part->event, part->t) : LODE_NONE;
-
-	return thread != LODE_NONE && lode_walked_thread_runs(maker->index, thread, part->t) ? thread : LODE_NONE;
+	return maker->index && part->unsampled ? lode_walked_thread(maker->index, part->event, part->t) : LODE_NONE;
 }
 
 /*

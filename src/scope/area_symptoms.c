@@ -99,7 +99,7 @@ static struct lode_area_account account_for(const struct lode_area_mapping *mapp
 
 		if (lode_part_is_ready(&mapping->partial->stream, part))
 			sum = &account.ready;
-		else if (part->type == LODE_WAIT)
+		else if (part->type == LODE_WAIT && !part->unsampled)
 			sum = mapping->idle && lode_idle_event(mapping->idle, events->stack[part->event],
 							       events->waker_stack[part->event])
 				      ? &account.idling

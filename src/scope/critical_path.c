@@ -126,34 +126,56 @@ static uint64_t woken_at(const struct walk *walk, uint32_t wait)
 }
 
 /* Whether two parts that touch are one: not where a wait ends and its time on the run queue begins. */
-static int same_part(const struct walk *walk, const struct lode_part *part, int type, uint32_t event, uint64_t end)
+static int same_part(const struct walk *walk, const struct lode_part *later, const struct lode_part *part)
 {
-	return part->type == type && part->event == event && part->t == end &&
-	       (type != LODE_WAIT || end != woken_at(walk, event));
+	uint64_t end = part->t + part->cost;
+
+	return later->type == part->type && later->event == part->event && later->t == end &&
+	       later->unsampled == part->unsampled &&
+	       (part->type != LODE_WAIT || end != woken_at(walk, part->event));
+}
+
+/* Puts `part`, which ends here, on the path. */
+static int take_part(struct walk *walk, const struct lode_part *part)
+{
+	struct lode_parts *parts = walk->parts;
+	struct lode_part *later = parts->count > walk->first_of_step ? &parts->items[parts->count - 1] : NULL;
+
+	walk->x = part->t;
+	if (!later || !same_part(walk, later, part))
+		return LODE_APPEND(parts->items, parts->count, parts->capacity, *part);
+	later->t = part->t;
+	later->cost += part->cost;
+	return 0;
 }
 
 /* The path from `from` to here is this event's. */
 static int take(struct walk *walk, int type, uint32_t event, uint64_t from)
 {
-	struct lode_parts *parts = walk->parts;
-	uint64_t cost = walk->x - from;
+	const struct lode_part part = { .t = from, .cost = walk->x - from, .event = event, .type = (uint8_t)type };
 
-	if (parts->count > walk->first_of_step &&
-	    same_part(walk, &parts->items[parts->count - 1], type, event, walk->x)) {
-		parts->items[parts->count - 1].t = from;
-		parts->items[parts->count - 1].cost += cost;
-	} else if (lode_parts_add(parts, (enum lode_event_type)type, event, from, cost) < 0) {
-		return LODE_SYSTEM;
-	}
-	walk->x = from;
-	return 0;
+	return take_part(walk, &part);
+}
+
+/* Whether the step's thread ran at the walk's moment, of which none of its events tells (segments.h): it has no samples then. */
+static int runs_unsampled(const struct walk *walk, const struct step *step)
+{
+	const struct lode_segments *line = &walk->timelines->groups[step->group].segments;
+	size_t after = walk->timelines->groups[step->group].cursor;
+
+	return walk->index->followed[step->group] && after && after < line->count &&
+	       line->items[after].start - line->items[after - 1].end <= walk->index->longest_gap;
 }
 
 /* The thread did nothing that is known from `from` to here. */
 static int follow_gap(struct walk *walk, const struct step *step, uint64_t from)
 {
-	if (step->wait != LODE_NONE && !walk->index->thinned)
-		return take(walk, LODE_WAIT, step->wait, from);
+	struct lode_part part = { .t = from, .cost = walk->x - from, .event = step->wait, .type = LODE_WAIT };
+
+	if (step->wait != LODE_NONE && !walk->index->thinned) {
+		part.unsampled = (uint8_t)runs_unsampled(walk, step);
+		return take_part(walk, &part);
+	}
 	walk->unknown += walk->x - from;
 	walk->x = from;
 	return 0;
@@ -409,18 +431,4 @@ uint32_t lode_walked_thread(const struct lode_scope_index *index, uint32_t wait,
 		x = lode_event_end(waits, release);
 	}
 	return LODE_NONE;
-}
-
-int lode_walked_thread_runs(const struct lode_scope_index *index, uint32_t thread, uint64_t t)
-{
-	const struct lode_segments *segments;
-	size_t after;
-
-	if (thread == LODE_NONE || index->thinned || !lode_thread_has_totals(&index->stream->threads[thread]) ||
-	    !index->timelines->groups[index->groups[thread]].made)
-		return 0;
-	segments = &index->timelines->groups[index->groups[thread]].segments;
-	after = LODE_BISECT(i, 0, segments->count, segments->items[i].start <= t);
-	return after && after < segments->count &&
-	       segments->items[after].start - segments->items[after - 1].end <= index->longest_gap;
 }

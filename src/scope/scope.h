@@ -64,7 +64,13 @@ struct lode_part {
 	uint64_t cost;  /* length of the part; the event's cost where it counts whole */
 	uint32_t event; /* number in stream->events[type] */
 	uint8_t type;   /* LODE_RUN or LODE_WAIT; on a critical path also LODE_CALL, a preemption */
-	uint8_t unused[3];
+	/*
+	 * Of a wait that a critical path stepped into: the thread that is walked (lode_walked_thread) ran meanwhile, though it was
+	 * never sampled. Its scheduling was followed, and the time lies between two of its events that are not so far apart that
+	 * one is missing.
+	 */
+	uint8_t unsampled;
+	uint8_t unused[2];
 };
 
 /*
@@ -147,11 +153,6 @@ int lode_critical_path(struct lode_scope_index *index, const struct lode_symptom
  * lock, had it then. LODE_NONE: unknown. After lode_critical_path, with the same index.
  */
 uint32_t lode_walked_thread(const struct lode_scope_index *index, uint32_t wait, uint64_t t);
-/*
- * Whether that thread, `thread`, ran at moment `t`, of which no event of it tells: its scheduling was followed, since the
- * kernel counted its totals, and the moment lies between two of its events that are not so far apart that one is missing.
- */
-int lode_walked_thread_runs(const struct lode_scope_index *index, uint32_t thread, uint64_t t);
 
 /*
  * What several symptoms of one stream have in common is counted once: sorts by

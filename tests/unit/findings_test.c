@@ -481,6 +481,21 @@ static void add_up(const struct lode_area *area, const struct lode_idle_rules *r
 	lode_idle_stacks_free(idle);
 }
 
+/* What is said of paths in one line is what their chains come to. */
+static void compare_account(const struct lode_area *area)
+{
+	uint64_t ns[LODE_STATES] = { 0 }, running = 0, ready = 0;
+
+	for (size_t i = 0; i < area->chains.row_count; i++)
+		ns[area->chains.links[area->chains.rows[i].chain].state] += area->chains.rows[i].cost;
+	for (size_t i = 0; i < area->stream_count; i++) {
+		running += area->streams[i].running;
+		ready += area->streams[i].ready;
+	}
+	assert_int_equal(running, ns[LODE_STATE_RUNNING]);
+	assert_int_equal(ready, ns[LODE_STATE_READY]);
+}
+
 static void findings_are_disjoint_and_add_up(void **state)
 {
 	struct fixture *fixture = *state;
@@ -500,8 +515,10 @@ static void findings_are_disjoint_and_add_up(void **state)
 			path += area.streams[k].delay - area.streams[k].unknown;
 		for (size_t k = 0; k < area.chains.row_count; k++)
 			rows += area.chains.rows[k].cost;
-		if (scopes[i] == LODE_SCOPE_CRITICAL_PATH)
+		if (scopes[i] == LODE_SCOPE_CRITICAL_PATH) {
 			assert_int_equal(rows, path);
+			compare_account(&area);
+		}
 		lode_area_release(&area);
 	}
 	lode_idle_rules_free(rules);
