@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "result/machine_words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Columns before a sentence: number, time, share. */
@@ -160,7 +161,8 @@ static void put_machine(const struct lode_finding_source *source, const struct l
 /* ---- processes ---- */
 
 #define PROCESSES  5
-#define NAME_WIDTH 18
+#define NAME_WIDTH 20
+#define RARE       100 /* rows and columns with less than this part of the time are left out */
 
 /* States in the order of columns. A path has no time that is idle. */
 static const enum lode_state columns[] = {
@@ -170,40 +172,80 @@ static const enum lode_state columns[] = {
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-static uint64_t process_total(const struct lode_finding_process *process)
+/* Whether time in this state is counted separately, and so no part of the whole. */
+static int is_apart(const struct lode_findings *findings, enum lode_state state)
 {
-	uint64_t total = 0;
-
-	for (int state = 0; state < LODE_STATES; state++)
-		total = lode_add_saturating(total, process->ns[state]);
-	return total;
+	return !lode_state_counts(state) && !(state == LODE_STATE_CHILD && findings->symptoms);
 }
 
-/* Whether some process that is shown was in this state for a hundredth of its time. */
+/* The processes with a hundredth of all time, and the one with most of it. They come first. */
+static size_t count_processes(const struct lode_findings *findings)
+{
+	size_t shown = 0;
+
+	while (shown < findings->process_count && shown < PROCESSES && findings->processes[shown].counted &&
+	       (!shown || findings->processes[shown].counted >= findings->total / RARE))
+		shown++;
+	return shown;
+}
+
+/*
+ * Whether the processes that are shown were in this state for a hundredth of their time, or one of them for a quarter of its
+ * own: no row may look empty.
+ */
 static int is_column(const struct lode_findings *findings, size_t shown, enum lode_state state)
 {
-	for (size_t i = 0; i < shown; i++)
-		if (findings->processes[i].ns[state] > process_total(&findings->processes[i]) / 100)
+	uint64_t time = 0, counted = 0;
+
+	for (size_t i = 0; i < shown; i++) {
+		const struct lode_finding_process *process = &findings->processes[i];
+
+		if (process->ns[state] > process->counted / 4)
 			return 1;
-	return 0;
+		time = lode_add_saturating(time, process->ns[state]);
+		counted = lode_add_saturating(counted, process->counted);
+	}
+	return time > counted / RARE;
 }
 
-static void put_processes(const struct lode_finding_source *source, struct lode_buffer *buffer)
+/* A share of all time; what is counted separately is none, so it is a duration. */
+static const char *cell_text(const struct lode_findings *findings, const struct lode_finding_process *process,
+			     enum lode_state state, char text[LODE_UNITS_TEXT])
 {
-	const struct lode_findings *findings = source->findings;
-	const struct lode_strings *strings = &source->area->dictionary.frames.strings;
-	size_t shown = findings->process_count < PROCESSES ? findings->process_count : PROCESSES;
-	char share[LODE_UNITS_TEXT];
+	uint64_t time = process->ns[state];
 
-	while (shown && !findings->processes[shown - 1].counted)
-		shown--;
-	if (!shown)
-		return;
-	lode_buffer_print(buffer, "  %-*s", NAME_WIDTH, "process");
+	if (!time)
+		return "-";
+	return is_apart(findings, state) ? lode_duration_text(time, text)
+					 : lode_share_text(time, findings->total, text);
+}
+
+static void put_column_names(const struct lode_findings *findings, size_t shown, struct lode_buffer *buffer)
+{
+	char total[LODE_UNITS_TEXT], title[LODE_UNITS_TEXT + 16];
+
+	snprintf(title, sizeof(title), "process, %% of %s", lode_duration_text(findings->total, total));
+	lode_buffer_print(buffer, "  %-*s", NAME_WIDTH, title);
 	for (size_t k = 0; k < COLUMNS; k++)
 		if (is_column(findings, shown, columns[k]))
 			lode_buffer_print(buffer, "%9s", lode_state_name(columns[k]));
 	lode_buffer_byte(buffer, '\n');
+}
+
+/*
+ * Who was in which state. All shares are of the same whole, as those of the findings are: what a process did for a thousandth of it
+ * must not read as if that was the problem.
+ */
+static void put_processes(const struct lode_finding_source *source, struct lode_buffer *buffer)
+{
+	const struct lode_findings *findings = source->findings;
+	const struct lode_strings *strings = &source->area->dictionary.frames.strings;
+	size_t shown = count_processes(findings);
+	char text[LODE_UNITS_TEXT];
+
+	if (!shown)
+		return;
+	put_column_names(findings, shown, buffer);
 	for (size_t i = 0; i < shown; i++) {
 		const struct lode_finding_process *process = &findings->processes[i];
 		const char *name = lode_strings_get(strings, process->process);
@@ -212,11 +254,7 @@ static void put_processes(const struct lode_finding_source *source, struct lode_
 		lode_text_column(buffer, *name ? name : "(without a name)", NAME_WIDTH);
 		for (size_t k = 0; k < COLUMNS; k++)
 			if (is_column(findings, shown, columns[k]))
-				lode_buffer_print(buffer, "%9s",
-						  process->ns[columns[k]]
-							  ? lode_share_text(process->ns[columns[k]],
-									    process_total(process), share)
-							  : "-");
+				lode_buffer_print(buffer, "%9s", cell_text(findings, process, columns[k], text));
 		lode_buffer_byte(buffer, '\n');
 	}
 	lode_buffer_byte(buffer, '\n');
