@@ -2,6 +2,7 @@
 #include "mine/finding_names.h"
 
 #include "scope/states.h"
+#include "trace/numbered_names.h"
 #include "trace/objects.h"
 
 #include <stdlib.h>
@@ -20,13 +21,22 @@ static int is_hexadecimal(char c)
 	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-void lode_finding_thread_name(struct lode_buffer *buffer, const char *name)
+void lode_finding_plain_name(struct lode_buffer *buffer, const char *name)
 {
-	size_t length = strlen(name);
+	size_t length = strlen(name), end = lode_name_without_number(name, length);
 
-	while (length > 1 && is_digit(name[length - 1]))
-		length--;
-	lode_buffer_add(buffer, name, length);
+	lode_buffer_add(buffer, name, end);
+	if (end < length)
+		lode_buffer_byte(buffer, '#');
+}
+
+void lode_finding_common_name(struct lode_buffer *buffer, const char *name)
+{
+	size_t length = lode_name_without_number(name, strlen(name)), end = length;
+
+	while (end && strchr(" -_.:/#@(", name[end - 1]))
+		end--;
+	lode_buffer_add(buffer, name, end ? end : length);
 }
 
 /* `0x` and more than this many digits is an address, not an offset in a module. */
@@ -66,9 +76,9 @@ void lode_finding_link_key(const struct lode_strings *strings, const struct lode
 {
 	const char *object = lode_strings_get(strings, link->object);
 
-	lode_buffer_text(key, lode_strings_get(strings, link->process));
+	lode_finding_plain_name(key, lode_strings_get(strings, link->process));
 	lode_buffer_byte(key, '\n');
-	lode_finding_thread_name(key, lode_strings_get(strings, link->thread));
+	lode_finding_plain_name(key, lode_strings_get(strings, link->thread));
 	lode_buffer_byte(key, '\n');
 	if (leads_on && lode_object_is_set(lode_object_kind_of(object)))
 		return;

@@ -2,6 +2,7 @@
 #ifndef LODE_MINE_FINDING_PROCESSES_H
 #define LODE_MINE_FINDING_PROCESSES_H
 
+#include "mine/finding_alike.h"
 #include "mine/findings.h"
 
 /*
@@ -28,7 +29,8 @@ static inline int lode_finding_counts(const struct lode_findings *findings, cons
 	return lode_state_counts(state) || (state == LODE_STATE_CHILD && findings->symptoms);
 }
 
-/* Fills `processes`: one for each name of a process, those with most time that counts first. Returns 0 or LODE_SYSTEM. */
-int lode_finding_processes(struct lode_findings *findings, const struct lode_area *area);
+/* Fills `processes`: one for each name of a process, but for numbers, those with most time that counts first. Returns 0 or LODE_SYSTEM. */
+int lode_finding_processes(struct lode_findings *findings, const struct lode_area *area,
+			   const struct lode_finding_alike *alike);
 
 #endif

@@ -1,6 +1,7 @@
 /* Why threads were ready: see finding_ready.h. */
 #include "mine/finding_ready.h"
 
+#include "mine/finding_chain.h"
 #include "trace/throttled.h"
 
 #include <stdlib.h>
@@ -15,9 +16,10 @@
 
 static int compare_holders(const void *left, const void *right, void *context)
 {
-	const struct lode_chain_link *links = context;
-	const struct lode_chain_link *a = &links[((const struct lode_chain_row *)left)->chain];
-	const struct lode_chain_link *b = &links[((const struct lode_chain_row *)right)->chain];
+	const struct lode_chain_link *a =
+		lode_finding_alike_link(context, ((const struct lode_chain_row *)left)->chain);
+	const struct lode_chain_link *b =
+		lode_finding_alike_link(context, ((const struct lode_chain_row *)right)->chain);
 
 	if (a->holder_process != b->holder_process)
 		return a->holder_process < b->holder_process ? -1 : 1;
@@ -26,9 +28,8 @@ static int compare_holders(const void *left, const void *right, void *context)
 
 static int compare_crowds(const void *left, const void *right, void *context)
 {
-	const struct lode_chain_link *links = context;
-	uint32_t a = links[((const struct lode_chain_row *)left)->chain].object;
-	uint32_t b = links[((const struct lode_chain_row *)right)->chain].object;
+	uint32_t a = lode_finding_alike_link(context, ((const struct lode_chain_row *)left)->chain)->object;
+	uint32_t b = lode_finding_alike_link(context, ((const struct lode_chain_row *)right)->chain)->object;
 
 	return a < b ? -1 : a > b;
 }
@@ -36,41 +37,87 @@ static int compare_crowds(const void *left, const void *right, void *context)
 /* The end of the rows that are equal to number `i`, and what they cost together. */
 static size_t end_of_equal(const struct lode_chain_row *rows, size_t count, size_t i,
 			   int (*compare)(const void *left, const void *right, void *context),
-			   struct lode_chain_link *links, uint64_t *cost)
+			   struct lode_finding_alike *alike, uint64_t *cost)
 {
 	size_t end = i;
 
 	*cost = 0;
-	for (; end < count && !compare(&rows[end], &rows[i], links); end++)
+	for (; end < count && !compare(&rows[end], &rows[i], alike); end++)
 		*cost = lode_add_saturating(*cost, rows[end].cost);
 	return end;
 }
 
-void lode_finding_ready(struct lode_finding *finding, struct lode_chain_link *links, struct lode_chain_row *rows,
-			size_t count)
+/* With whom they were woken most of the time. */
+static void find_crowd(struct lode_finding *finding, const struct lode_chain_link *links,
+		       struct lode_finding_alike *alike, struct lode_chain_row *rows, size_t count)
 {
 	uint64_t cost;
 
-	finding->behind = finding->crowd = LODE_NONE;
-	for (size_t i = 0; i < count; i++)
-		if (links[rows[i].chain].holder)
-			finding->recorded_cost = lode_add_saturating(finding->recorded_cost, rows[i].cost);
-	qsort_r(rows, count, sizeof(*rows), compare_crowds, links);
+	finding->crowd = LODE_NONE;
+	qsort_r(rows, count, sizeof(*rows), compare_crowds, alike);
 	for (size_t i = 0, end; i < count; i = end) {
-		end = end_of_equal(rows, count, i, compare_crowds, links, &cost);
+		end = end_of_equal(rows, count, i, compare_crowds, alike, &cost);
 		if (links[rows[i].chain].object && cost > finding->crowd_cost) {
 			finding->crowd = rows[i].chain;
 			finding->crowd_cost = cost;
 		}
 	}
-	qsort_r(rows, count, sizeof(*rows), compare_holders, links);
+}
+
+/* Who had the processor most of the time. Returns the number of its first row; its rows follow one another. */
+static size_t find_behind(struct lode_finding *finding, const struct lode_chain_link *links,
+			  struct lode_finding_alike *alike, struct lode_chain_row *rows, size_t count)
+{
+	size_t first = 0;
+	uint64_t cost;
+
+	finding->behind = LODE_NONE;
+	qsort_r(rows, count, sizeof(*rows), compare_holders, alike);
 	for (size_t i = 0, end; i < count; i = end) {
-		end = end_of_equal(rows, count, i, compare_holders, links, &cost);
+		end = end_of_equal(rows, count, i, compare_holders, alike, &cost);
 		if (links[rows[i].chain].holder && cost > finding->behind_cost) {
 			finding->behind = rows[i].chain;
 			finding->behind_cost = cost;
+			first = i;
 		}
 	}
+	return first;
+}
+
+/* The names of those behind: without numbers where they are several. `rows`: from the first of them on. */
+static int name_behind(struct lode_findings *findings, const struct lode_area *area,
+		       struct lode_finding_alike *alike, const struct lode_chain_row *rows, size_t count,
+		       struct lode_finding *finding)
+{
+	const struct lode_chain_link *links = area->chains.links, *behind = &links[finding->behind];
+	uint64_t process = 0, thread = 0;
+
+	for (size_t i = 0; i < count && !compare_holders(&rows[i], &rows[0], alike); i++) {
+		const struct lode_chain_link *link = &links[rows[i].chain];
+
+		process += link->holder_process == behind->holder_process ? rows[i].cost : 0;
+		thread += link->holder == behind->holder ? rows[i].cost : 0;
+	}
+	finding->behind_process =
+		lode_finding_shown_name(findings, area, behind->holder_process, process, finding->behind_cost);
+	finding->behind_thread =
+		lode_finding_shown_name(findings, area, behind->holder, thread, finding->behind_cost);
+	return finding->behind_process == LODE_NONE || finding->behind_thread == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+int lode_finding_ready(struct lode_findings *findings, const struct lode_area *area,
+		       struct lode_finding_alike *alike, struct lode_finding *finding)
+{
+	const struct lode_chain_link *links = area->chains.links;
+	struct lode_chain_row *rows = findings->rows + finding->first_row;
+	size_t count = finding->row_count, first;
+
+	for (size_t i = 0; i < count; i++)
+		if (links[rows[i].chain].holder)
+			finding->recorded_cost = lode_add_saturating(finding->recorded_cost, rows[i].cost);
+	find_crowd(finding, links, alike, rows, count);
+	first = find_behind(finding, links, alike, rows, count);
+	return finding->behind_cost ? name_behind(findings, area, alike, rows + first, count - first, finding) : 0;
 }
 
 static uint64_t longest_throttled(const struct lode_area *area)

@@ -7,7 +7,9 @@
 #include "mine/findings.h"
 
 #include "base/hash.h"
+#include "mine/finding_alike.h"
 #include "mine/finding_context.h"
+#include "mine/finding_chain.h"
 #include "mine/finding_names.h"
 #include "mine/finding_place.h"
 #include "mine/finding_processes.h"
@@ -26,6 +28,7 @@ struct work {
 	const struct lode_chains *chains;
 	struct lode_findings *findings;
 	struct lode_finding_places places;
+	struct lode_finding_alike alike;
 	struct lode_strings keys;  /* of groups */
 	uint32_t *groups;          /* by chain: number of its key */
 	size_t capacity;           /* of the findings */
@@ -303,29 +306,6 @@ static int count_hosts(const struct work *work, const struct placed_row *rows, s
 	return 0;
 }
 
-static int compare_chains(const void *left, const void *right)
-{
-	const struct placed_row *a = left, *b = right;
-
-	return a->row.chain < b->row.chain ? -1 : a->row.chain > b->row.chain;
-}
-
-/* The chain with most of the time. Sorts the rows by chain. */
-static void find_costliest_chain(struct placed_row *rows, size_t count, struct lode_finding *finding)
-{
-	uint64_t cost = 0;
-
-	qsort(rows, count, sizeof(*rows), compare_chains);
-	for (size_t i = 0; i < count; i++) {
-		cost = lode_add_saturating(i && rows[i].row.chain == rows[i - 1].row.chain ? cost : 0,
-					   rows[i].row.cost);
-		if (cost > finding->chain_cost) {
-			finding->chain_cost = cost;
-			finding->chain = rows[i].row.chain;
-		}
-	}
-}
-
 static int compare_callees(const void *left, const void *right)
 {
 	const struct placed_row *a = left, *b = right;
@@ -432,12 +412,13 @@ static int add_finding(struct work *work, struct placed_row *rows, size_t count)
 	code = count_hosts(work, rows, count, &finding);
 	find_callees(rows, count, &finding);
 	find_caller(rows, count, &finding);
-	find_costliest_chain(rows, count, &finding);
-	finding.kind = kind_of(work, finding.chain);
 	if (!code)
 		code = keep_finding_rows(findings, rows, count, &finding);
+	if (!code)
+		code = lode_finding_choose_chain(findings, work->area, &work->alike, &finding);
+	finding.kind = kind_of(work, finding.chain);
 	if (!code && finding.kind == LODE_FINDING_READY) {
-		lode_finding_ready(&finding, work->chains->links, &findings->rows[finding.first_row], count);
+		code = lode_finding_ready(findings, work->area, &work->alike, &finding);
 		finding.origin = lode_finding_origin(&finding, work->area);
 	}
 	if (!code)
@@ -555,16 +536,21 @@ int lode_findings_make(struct lode_findings *findings, const struct lode_area *a
 	sum_up(&work);
 	code = lode_strings_init(&work.keys);
 	if (!code)
+		code = lode_strings_init(&findings->names);
+	if (!code)
+		code = lode_finding_alike_make(&work.alike, area);
+	if (!code)
 		code = lode_finding_places_make(&work.places, &area->dictionary, idle);
 	if (!code)
 		code = group_chains(&work);
 	if (!code)
 		code = add_groups(&work);
 	if (!code)
-		code = lode_finding_processes(findings, area);
+		code = lode_finding_processes(findings, area, &work.alike);
 	if (!code)
 		lode_findings_sort(findings, area);
 	lode_finding_places_release(&work.places);
+	lode_finding_alike_release(&work.alike);
 	lode_strings_release(&work.keys);
 	lode_free(work.groups);
 	lode_free(work.placed);
@@ -576,5 +562,7 @@ void lode_findings_release(struct lode_findings *findings)
 	lode_free(findings->items);
 	lode_free(findings->processes);
 	lode_free(findings->rows);
+	lode_free(findings->link_names);
+	lode_strings_release(&findings->names);
 	memset(findings, 0, sizeof(*findings));
 }

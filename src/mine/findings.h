@@ -4,7 +4,7 @@
  *
  * A finding is all time with the same beginning and end of its chain (scope/chains.h): who waits, for
  * what, and which thread in which state the time went to in the end. So the shares of findings add up
- * to at most one. Names that differ only in a number, of worker threads, heap addresses or ports, are
+ * to at most one. Names that differ only in a number, of worker threads and processes, heap addresses or ports, are
  * the same here.
  *
  * The place of a finding is the innermost function of the program that at least half of its time passes, whoever calls
@@ -50,15 +50,19 @@ struct lode_finding {
 	enum lode_finding_kind kind;
 	enum lode_finding_origin origin;
 	uint32_t chain;      /* the costliest: number of its last link, */
-	uint64_t chain_cost; /* and how much of the finding it has */
-	uint32_t frame;      /* its place; LODE_NONE: unknown */
-	uint64_t cost;       /* ns */
-	uint64_t place_cost; /* of it at the place, and in what that calls */
+	uint64_t chain_cost; /* and how much of the finding it and those have that are alike but for numbers in names */
+	size_t first_link_name; /* of its links in the list of all findings', from the last link on, */
+	size_t link_count;      /* and how many they are */
+	uint32_t frame;         /* its place; LODE_NONE: unknown */
+	uint64_t cost;          /* ns */
+	uint64_t place_cost;    /* of it at the place, and in what that calls */
 	uint32_t caller; /* the program's function that calls the place in most of that; LODE_NONE: none does */
 	struct lode_finding_callee callees[LODE_FINDING_CALLEES];
 	uint32_t callee_count;
 	uint32_t behind; /* ready: a link whose holder had the processor longest; LODE_NONE: nobody is known, */
-	uint64_t behind_cost; /* and for how much of the finding */
+	uint64_t behind_cost;    /* and for how much of the finding; */
+	uint32_t behind_process; /* its holder's names, strings of all findings' names */
+	uint32_t behind_thread;
 	uint32_t crowd; /* ready: a link whose thread was woken with others (scope/crowds.h); LODE_NONE: none, */
 	uint64_t crowd_cost;    /* and how much of the finding the like have */
 	uint64_t recorded_cost; /* ready: while recorded threads had the processor */
@@ -73,9 +77,18 @@ struct lode_finding {
 	int comes_last; /* it is what a GPU ran, which is not why it was idle */
 };
 
-/* What the threads of processes of one name did: of the symptoms' time, or without symptoms of all. */
+/* Names of a link as they are shown, strings of the findings' names. */
+struct lode_finding_link_names {
+	uint32_t process;
+	uint32_t thread;
+	uint32_t holder_process;
+	uint32_t holder;
+};
+
+/* What the threads of processes of one name, but for numbers, did: of the symptoms' time, or without symptoms of all. */
 struct lode_finding_process {
-	uint32_t process; /* string */
+	uint32_t process; /* string of the findings' names */
+	int are_several;  /* they differ in a number */
 	uint64_t ns[LODE_STATES];
 	uint64_t counted; /* of it in states that count */
 };
@@ -95,6 +108,10 @@ struct lode_findings {
 	struct lode_chain_row *rows; /* of one finding after the other */
 	size_t row_count;
 	size_t row_capacity;
+	struct lode_strings names; /* of threads and processes as they are shown */
+	struct lode_finding_link_names *link_names;
+	size_t link_name_count;
+	size_t link_name_capacity;
 };
 
 /*
@@ -104,5 +121,11 @@ struct lode_findings {
 int lode_findings_make(struct lode_findings *findings, const struct lode_area *area,
 		       const struct lode_idle_stacks *idle, double least);
 void lode_findings_release(struct lode_findings *findings);
+/*
+ * Link `number` of the finding's chain as it is shown: its names are strings of the findings' names, not of the dictionary.
+ * `behind`: how many links come after it, 0 for the last one.
+ */
+struct lode_chain_link lode_finding_link(const struct lode_findings *findings, const struct lode_chains *chains,
+					 const struct lode_finding *finding, uint32_t number, size_t behind);
 
 #endif

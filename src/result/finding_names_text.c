@@ -33,10 +33,10 @@ void lode_finding_name(struct lode_buffer *buffer, const char *process, const ch
 void lode_finding_thread(const struct lode_finding_source *source, const struct lode_chain_link *link,
 			 const struct lode_chain_link *beside, struct lode_buffer *buffer)
 {
-	const struct lode_strings *strings = &source->area->dictionary.frames.strings;
+	const struct lode_strings *names = &source->findings->names;
 
-	lode_finding_name(buffer, lode_strings_get(strings, link->process),
-			  lode_strings_get(strings, link->thread), beside && beside->process == link->process);
+	lode_finding_name(buffer, lode_strings_get(names, link->process), lode_strings_get(names, link->thread),
+			  beside && beside->process == link->process);
 }
 
 void lode_finding_symptom_word(const struct lode_finding_source *source, struct lode_buffer *buffer)
@@ -61,7 +61,7 @@ int lode_findings_are_of_gpus(const struct lode_finding_source *source, uint64_t
 
 	*ran = 0;
 	for (size_t i = 0; i < findings->process_count; i++)
-		if (lode_process_is_gpu(lode_strings_get(strings, findings->processes[i].process)))
+		if (lode_process_is_gpu(lode_strings_get(&findings->names, findings->processes[i].process)))
 			*ran = lode_add_saturating(*ran, findings->processes[i].ns[LODE_STATE_RUNNING]);
 	if (*ran > findings->total)
 		*ran = findings->total;

@@ -13,16 +13,17 @@
 static void put_behind(const struct lode_sentence *sentence)
 {
 	const struct lode_finding *finding = sentence->finding;
-	const struct lode_chain_link *link;
+	struct lode_chain_link link;
 	char share[LODE_UNITS_TEXT];
 
 	if (!finding->behind_cost || finding->behind_cost < finding->cost / 10)
 		return;
-	link = &sentence->source->area->chains.links[finding->behind];
+	link = lode_finding_link(sentence->source->findings, &sentence->source->area->chains, finding,
+				 finding->chain, 0);
 	lode_buffer_print(sentence->buffer, ", %s of it while ",
 			  lode_share_text(finding->behind_cost, finding->cost, share));
-	lode_sentence_another(sentence, link, link->holder_process, link->holder);
-	lode_sentence_named(sentence, link->holder_process, link->holder, 0);
+	lode_sentence_another(sentence, &link, finding->behind_process, finding->behind_thread);
+	lode_sentence_named(sentence, finding->behind_process, finding->behind_thread, 0);
 	lode_sentence_put(sentence, " has the processor");
 }
 

@@ -30,10 +30,11 @@ void lode_sentence_thread(const struct lode_sentence *sentence, const struct lod
 
 void lode_sentence_named(const struct lode_sentence *sentence, uint32_t process, uint32_t thread, int beside)
 {
+	const struct lode_strings *names = &sentence->source->findings->names;
 	size_t start = sentence->buffer->size;
 
-	lode_finding_name(sentence->buffer, lode_sentence_text(sentence, process),
-			  lode_sentence_text(sentence, thread), beside);
+	lode_finding_name(sentence->buffer, lode_strings_get(names, process), lode_strings_get(names, thread),
+			  beside);
 	lode_sentence_mark(sentence, start, LODE_WORD_THREAD);
 }
 

@@ -12,7 +12,7 @@ struct lode_sentence {
 	const struct lode_finding_source *source;
 	const struct lode_finding *finding;
 	const struct lode_strings *strings;
-	const struct lode_chain_link *first; /* who waits */
+	const struct lode_chain_link *first; /* who waits, as it is shown, as all links here */
 	struct lode_word_marks *marks;       /* may be NULL */
 	struct lode_buffer *buffer;
 };
@@ -23,7 +23,7 @@ void lode_sentence_put(const struct lode_sentence *sentence, const char *words);
 void lode_sentence_mark(const struct lode_sentence *sentence, size_t start, enum lode_word_role role);
 
 void lode_sentence_thread(const struct lode_sentence *sentence, const struct lode_chain_link *link);
-/* The same, by strings; `beside`: its process is known from the sentence. */
+/* The same, by strings of the findings' names; `beside`: its process is known from the sentence. */
 void lode_sentence_named(const struct lode_sentence *sentence, uint32_t process, uint32_t thread, int beside);
 /* No thread waits for itself: "another " where `link` is one of the same name. */
 void lode_sentence_another(const struct lode_sentence *sentence, const struct lode_chain_link *link,

@@ -34,7 +34,8 @@ static void put_holder(const struct lode_sentence *sentence, const struct lode_c
 	if (link->state == LODE_STATE_CHILD) {
 		/* An object tells which child it is, too. */
 		if (!*lode_object_name(lode_sentence_text(sentence, link->object)))
-			lode_buffer_print(sentence->buffer, " %s", lode_sentence_text(sentence, link->holder));
+			lode_buffer_print(sentence->buffer, " %s",
+					  lode_strings_get(&sentence->source->findings->names, link->holder));
 		return;
 	}
 	lode_sentence_put(sentence, has ? ", which " : " from ");
@@ -246,7 +247,7 @@ static void put_time_out(const struct lode_sentence *sentence, const struct lode
 
 static int is_gpu(const struct lode_sentence *sentence, const struct lode_chain_link *link)
 {
-	return lode_process_is_gpu(lode_sentence_text(sentence, link->process));
+	return lode_process_is_gpu(lode_strings_get(&sentence->source->findings->names, link->process));
 }
 
 /* Of a place that nothing follows. */
@@ -301,22 +302,21 @@ static void put_end(const struct lode_sentence *sentence, const struct lode_chai
 
 /* ---- the chain ---- */
 
-/* The links of the finding's chain, first to last, `most` at most: in longer ones some before the last are left out. */
-static size_t list_links(const struct lode_chains *chains, uint32_t chain, const struct lode_chain_link **links,
-			 size_t most, int *cut)
+/* The links of the finding's chain as they are shown, first to last, `most` at most: in longer ones some before the last are left out. */
+static size_t list_links(const struct lode_finding_source *source, const struct lode_finding *finding,
+			 struct lode_chain_link *links, size_t most, int *cut)
 {
-	size_t length = 1, at;
+	const struct lode_chains *chains = &source->area->chains;
+	size_t length = finding->link_count, count = length < most ? length : most, at = length;
 
-	for (uint32_t i = chain; chains->links[i].before != LODE_NONE; i = chains->links[i].before)
-		length++;
 	*cut = length > most;
-	at = length;
-	for (uint32_t i = chain; i != LODE_NONE; i = chains->links[i].before) {
+	for (uint32_t i = finding->chain; i != LODE_NONE; i = chains->links[i].before) {
 		at--;
 		if (at == length - 1 || at + 1 < most)
-			links[at == length - 1 ? (length < most ? length : most) - 1 : at] = &chains->links[i];
+			links[at == length - 1 ? count - 1 : at] =
+				lode_finding_link(source->findings, chains, finding, i, length - 1 - at);
 	}
-	return length < most ? length : most;
+	return count;
 }
 
 /* What another thread is waited for through: " (the socket /run/x)". */
@@ -426,24 +426,24 @@ static void put_context(const struct lode_sentence *sentence)
 void lode_finding_sentence(const struct lode_finding_source *source, const struct lode_finding *finding,
 			   struct lode_word_marks *marks, struct lode_buffer *buffer)
 {
-	const struct lode_chain_link *links[MIDDLE_LINKS + 2];
+	struct lode_chain_link links[MIDDLE_LINKS + 2];
 	int cut;
-	size_t count = list_links(&source->area->chains, finding->chain, links, MIDDLE_LINKS + 2, &cut);
-	struct lode_sentence sentence = { source,   finding, &source->area->dictionary.frames.strings,
-					  links[0], marks,   buffer };
+	size_t count = list_links(source, finding, links, MIDDLE_LINKS + 2, &cut);
+	struct lode_sentence sentence = { source,    finding, &source->area->dictionary.frames.strings,
+					  &links[0], marks,   buffer };
 
 	if (marks)
 		marks->count = 0;
 	/* Nobody it waited for is to blame for a thread that has no processor. */
 	if (finding->kind == LODE_FINDING_READY) {
-		lode_sentence_thread(&sentence, links[count - 1]);
-		put_end(&sentence, links[count - 1], 1);
+		lode_sentence_thread(&sentence, &links[count - 1]);
+		put_end(&sentence, &links[count - 1], 1);
 		put_context(&sentence);
-		if (!is_gpu(&sentence, links[count - 1]))
+		if (!is_gpu(&sentence, &links[count - 1]))
 			lode_finding_put_reason(&sentence);
 		return;
 	}
-	lode_sentence_named(&sentence, links[0]->process, links[0]->thread, 1);
+	lode_sentence_named(&sentence, links[0].process, links[0].thread, 1);
 	if (count > 1) {
 		lode_sentence_put(&sentence, " waits");
 		put_time(&sentence);
@@ -452,11 +452,11 @@ void lode_finding_sentence(const struct lode_finding_source *source, const struc
 		if (i)
 			lode_sentence_put(&sentence, " waits");
 		if (cut && i + 2 == count)
-			put_last(&sentence, links[i + 1]);
+			put_last(&sentence, &links[i + 1]);
 		else
-			put_link(&sentence, links[i], links[i + 1]);
+			put_link(&sentence, &links[i], &links[i + 1]);
 	}
-	put_end(&sentence, links[count - 1], count == 1);
-	lode_finding_put_memory_limit(&sentence, links[count - 1]);
+	put_end(&sentence, &links[count - 1], count == 1);
+	lode_finding_put_memory_limit(&sentence, &links[count - 1]);
 	put_context(&sentence);
 }

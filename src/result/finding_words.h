@@ -26,7 +26,7 @@ void lode_finding_symptom_word(const struct lode_finding_source *source, struct 
  * about; for the rest of it they were idle.
  */
 int lode_findings_are_of_gpus(const struct lode_finding_source *source, uint64_t *ran);
-/* The name of a link's thread, as in the sentence: with its process unless that is the one of `beside`. */
+/* The name of a shown link's thread (lode_finding_link), as in the sentence: with its process unless that is the one of `beside`. */
 void lode_finding_thread(const struct lode_finding_source *source, const struct lode_chain_link *link,
 			 const struct lode_chain_link *beside, struct lode_buffer *buffer);
 

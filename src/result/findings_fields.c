@@ -5,8 +5,10 @@
 
 #define TABLE_OF struct lode_finding_who
 static const struct lode_field who_rows[] = {
-	FIELD_TEXT(process, "Name of the process; empty where it is unknown."),
-	FIELD_TEXT(thread, "Name of the thread; empty where it is unknown."),
+	FIELD_TEXT(process,
+		   "Name of the process, without its number where several are meant; empty where it is unknown."),
+	FIELD_TEXT(thread,
+		   "Name of the thread, without its number where several are meant; empty where it is unknown."),
 };
 static const struct lode_fields who = FIELD_TABLE("FindingThread", who_rows);
 #undef TABLE_OF
@@ -118,7 +120,7 @@ static const struct lode_fields finding = FIELD_TABLE("Finding", finding_rows);
 
 #define TABLE_OF struct lode_finding_states
 static const struct lode_field states_rows[] = {
-	FIELD_TEXT(process, "Name of the process; empty: unknown."),
+	FIELD_TEXT(process, "Name of the processes, which may differ in a number at its end; empty: unknown."),
 	FIELD_U64(running_ns, "On a processor."),
 	FIELD_U64(ready_ns, "Ready, without a processor."),
 	FIELD_WRITTEN(waiting_ns, LODE_SHAPE_MAP, LODE_FIELD_U64, "Blocked, by what for."),

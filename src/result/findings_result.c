@@ -16,15 +16,22 @@ static const char *string(const struct lode_findings_result *result, uint32_t nu
 	return lode_strings_get(&result->source.area->dictionary.frames.strings, number);
 }
 
+/* Of a link as it is shown. */
 static struct lode_finding_who who_of(const struct lode_findings_result *result, const struct lode_chain_link *link)
 {
-	return (struct lode_finding_who){ string(result, link->process), string(result, link->thread) };
+	const struct lode_strings *names = &result->source.findings->names;
+
+	return (struct lode_finding_who){ lode_strings_get(names, link->process),
+					  lode_strings_get(names, link->thread) };
 }
 
 static struct lode_finding_who holder_of(const struct lode_findings_result *result,
 					 const struct lode_chain_link *link)
 {
-	return (struct lode_finding_who){ string(result, link->holder_process), string(result, link->holder) };
+	const struct lode_strings *names = &result->source.findings->names;
+
+	return (struct lode_finding_who){ lode_strings_get(names, link->holder_process),
+					  lode_strings_get(names, link->holder) };
 }
 
 static struct lode_finding_object object_of(const struct lode_findings_result *result,
@@ -157,18 +164,21 @@ static int make_step(const struct lode_list *list, size_t i, void *item)
 {
 	const struct lode_findings_result *result = list->from;
 	const struct lode_area *area = result->source.area;
-	const struct lode_chain_link *link = &area->chains.links[result->links[result->starts[list->first] + i]];
-	uint32_t frame = i + 1 == list->count ? result->source.findings->items[list->first].frame
-			 : link->place        ? area->dictionary.tree.nodes[link->place].frame
+	const struct lode_finding *finding = &result->source.findings->items[list->first];
+	struct lode_chain_link link = lode_finding_link(result->source.findings, &area->chains, finding,
+							result->links[result->starts[list->first] + i],
+							list->count - 1 - i);
+	uint32_t frame = i + 1 == list->count ? finding->frame
+			 : link.place         ? area->dictionary.tree.nodes[link.place].frame
 					      : LODE_NONE;
 
 	*(struct lode_finding_step *)item = (struct lode_finding_step){
-		.who = who_of(result, link),
-		.state = lode_state_key((enum lode_state)link->state),
-		.has_object = link->object != 0,
-		.object = object_of(result, link),
-		.has_holder = link->holder != 0,
-		.holder = holder_of(result, link),
+		.who = who_of(result, &link),
+		.state = lode_state_key((enum lode_state)link.state),
+		.has_object = link.object != 0,
+		.object = object_of(result, &link),
+		.has_holder = link.holder != 0,
+		.holder = holder_of(result, &link),
 		.has_frame = frame != LODE_NONE,
 		.frame = frame_text(result, frame),
 	};
@@ -200,9 +210,10 @@ static int make_finding(const struct lode_list *list, size_t i, void *item)
 	const struct lode_findings_result *result = list->from;
 	const struct lode_findings *findings = result->source.findings;
 	const struct lode_finding *finding = &findings->items[i];
-	const struct lode_chain_link *links = result->source.area->chains.links;
-	const struct lode_chain_link *first = &links[result->links[result->starts[i]]];
 	size_t length = result->starts[i + 1] - result->starts[i], most = result->most_streams;
+	const struct lode_chains *chains = &result->source.area->chains;
+	struct lode_chain_link first =
+		lode_finding_link(findings, chains, finding, result->links[result->starts[i]], length - 1);
 	const struct lode_shares *shares = &result->places[i].streams.shares;
 
 	*(struct lode_finding_result *)item = (struct lode_finding_result){
@@ -210,12 +221,12 @@ static int make_finding(const struct lode_list *list, size_t i, void *item)
 		.kind = kind_names[finding->kind],
 		.sentence = { .write = write_sentence, .from = &result->source, .with = finding },
 		.sentence_parts = { .write = write_parts, .from = &result->source, .with = finding },
-		.who = who_of(result, first),
-		.state = lode_state_key((enum lode_state)links[finding->chain].state),
-		.has_object = first->object != 0,
-		.object = object_of(result, first),
-		.has_holder = first->holder != 0,
-		.holder = holder_of(result, first),
+		.who = who_of(result, &first),
+		.state = lode_state_key((enum lode_state)chains->links[finding->chain].state),
+		.has_object = first.object != 0,
+		.object = object_of(result, &first),
+		.has_holder = first.holder != 0,
+		.holder = holder_of(result, &first),
 		.has_frame = finding->frame != LODE_NONE,
 		.frame = frame_text(result, finding->frame),
 		.has_caller = finding->caller != LODE_NONE,
@@ -246,7 +257,7 @@ static int make_states(const struct lode_list *list, size_t i, void *item)
 	const struct lode_finding_process *process = &result->source.findings->processes[i];
 
 	*(struct lode_finding_states *)item = (struct lode_finding_states){
-		.process = string(result, process->process),
+		.process = lode_strings_get(&result->source.findings->names, process->process),
 		.running_ns = process->ns[LODE_STATE_RUNNING],
 		.ready_ns = process->ns[LODE_STATE_READY],
 		.waiting_ns = lode_written_waits(process->ns),
@@ -257,15 +268,6 @@ static int make_states(const struct lode_list *list, size_t i, void *item)
 
 /* ---- chains ---- */
 
-static size_t chain_length(const struct lode_chains *chains, uint32_t chain)
-{
-	size_t length = 1;
-
-	for (; chains->links[chain].before != LODE_NONE; chain = chains->links[chain].before)
-		length++;
-	return length;
-}
-
 static int list_chains(struct lode_findings_result *result, size_t count)
 {
 	const struct lode_chains *chains = &result->source.area->chains;
@@ -273,7 +275,7 @@ static int list_chains(struct lode_findings_result *result, size_t count)
 
 	result->starts = lode_calloc(count + 1, sizeof(*result->starts));
 	for (size_t i = 0; result->starts && i < count; i++)
-		result->starts[i + 1] = result->starts[i] + chain_length(chains, items[i].chain);
+		result->starts[i + 1] = result->starts[i] + items[i].link_count;
 	if (result->starts)
 		result->links = lode_calloc(result->starts[count] + 1, sizeof(*result->links));
 	if (!result->links)

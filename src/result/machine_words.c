@@ -35,9 +35,10 @@ static void put_others(const struct lode_neighbours *others, struct lode_buffer 
 static void put_ready_threads(const struct lode_finding_source *source, const struct lode_finding *items,
 			      size_t count, struct lode_buffer *buffer)
 {
-	const struct lode_chain_link *link = &source->area->chains.links[items[0].chain];
+	struct lode_chain_link link =
+		lode_finding_link(source->findings, &source->area->chains, &items[0], items[0].chain, 0);
 
-	lode_finding_thread(source, link, NULL, buffer);
+	lode_finding_thread(source, &link, NULL, buffer);
 	if (count > 1)
 		lode_buffer_print(buffer, " and %zu other%s", count - 1, lode_plural(count - 1));
 	lode_buffer_print(buffer, count > 1 ? " are" : " is");

@@ -28,22 +28,22 @@ static void put_frame(const struct lode_area *area, uint32_t frame, struct lode_
 
 /* Who did what, for what, and where; of the last one the place is the finding's. */
 static void put_link(const struct lode_finding_source *source, const struct lode_finding *finding, uint32_t number,
-		     struct lode_buffer *buffer)
+		     size_t behind, struct lode_buffer *buffer)
 {
 	const struct lode_area *area = source->area;
-	const struct lode_chain_link *link = &area->chains.links[number];
+	struct lode_chain_link link = lode_finding_link(source->findings, &area->chains, finding, number, behind);
 	uint32_t frame = number == finding->chain ? finding->frame
-			 : link->place            ? area->dictionary.tree.nodes[link->place].frame
+			 : link.place             ? area->dictionary.tree.nodes[link.place].frame
 						  : LODE_NONE;
 	size_t start;
 
-	lode_buffer_print(buffer, "  %-*s", STATE_WIDTH, lode_state_name((enum lode_state)link->state));
+	lode_buffer_print(buffer, "  %-*s", STATE_WIDTH, lode_state_name((enum lode_state)link.state));
 	start = buffer->size;
-	lode_finding_thread(source, link, NULL, buffer);
+	lode_finding_thread(source, &link, NULL, buffer);
 	lode_text_escape(buffer, start);
-	if (link->object) {
+	if (link.object) {
 		lode_buffer_text(buffer, ", for ");
-		lode_object_words(buffer, lode_strings_get(&area->dictionary.frames.strings, link->object));
+		lode_object_words(buffer, lode_strings_get(&area->dictionary.frames.strings, link.object));
 	}
 	if (frame != LODE_NONE) {
 		lode_buffer_text(buffer, ", in ");
@@ -58,10 +58,8 @@ static int put_chain(const struct lode_finding_source *source, const struct lode
 {
 	const struct lode_chain_link *links = source->area->chains.links;
 	uint32_t *numbers;
-	size_t count = 0;
+	size_t count = finding->link_count;
 
-	for (uint32_t i = finding->chain; i != LODE_NONE; i = links[i].before)
-		count++;
 	numbers = lode_calloc(count + 1, sizeof(*numbers));
 	if (!numbers)
 		return LODE_SYSTEM;
@@ -69,7 +67,7 @@ static int put_chain(const struct lode_finding_source *source, const struct lode
 		numbers[--at] = i;
 	lode_buffer_text(buffer, count > 1 ? "\nWho waited for whom, in most of it:\n" : "\nWho did it:\n");
 	for (size_t i = 0; i < count; i++)
-		put_link(source, finding, numbers[i], buffer);
+		put_link(source, finding, numbers[i], count - 1 - i, buffer);
 	lode_free(numbers);
 	return 0;
 }

@@ -239,7 +239,6 @@ static void put_column_names(const struct lode_findings *findings, size_t shown,
 static void put_processes(const struct lode_finding_source *source, struct lode_buffer *buffer)
 {
 	const struct lode_findings *findings = source->findings;
-	const struct lode_strings *strings = &source->area->dictionary.frames.strings;
 	size_t shown = count_processes(findings);
 	char text[LODE_UNITS_TEXT];
 
@@ -248,7 +247,7 @@ static void put_processes(const struct lode_finding_source *source, struct lode_
 	put_column_names(findings, shown, buffer);
 	for (size_t i = 0; i < shown; i++) {
 		const struct lode_finding_process *process = &findings->processes[i];
-		const char *name = lode_strings_get(strings, process->process);
+		const char *name = lode_strings_get(&findings->names, process->process);
 
 		lode_buffer_text(buffer, "  ");
 		lode_text_column(buffer, *name ? name : "(without a name)", NAME_WIDTH);

@@ -2,6 +2,7 @@
 #include "trace/throttled.h"
 
 #include "base/starts_with.h"
+#include "trace/numbered_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,17 +70,38 @@ static void keep_neighbour(struct lode_neighbours *neighbours, const char *name,
 	}
 }
 
-/* The program that threads called `thread` were behind, by a key of this kind; NULL: the key is about something else. */
+/* The program that threads like `thread` were behind, by a key of this kind; NULL: there is none, or the key is about something else. */
 static const char *neighbour_of(const char *key, const char *kind, const char *thread)
 {
-	size_t length = strlen(thread);
+	const char *behind, *name;
 
 	if (!lode_starts_with(key, kind))
 		return NULL;
 	key += strlen(kind);
-	if (strncmp(key, thread, length) != 0 || !lode_starts_with(key + length, LODE_NEIGHBOUR_BEHIND))
+	behind = strstr(key, LODE_NEIGHBOUR_BEHIND);
+	if (!behind || !lode_names_are_alike(key, (size_t)(behind - key), thread, strlen(thread)))
 		return NULL;
-	return key + length + strlen(LODE_NEIGHBOUR_BEHIND);
+	name = behind + strlen(LODE_NEIGHBOUR_BEHIND);
+	return lode_names_are_alike(name, strlen(name), thread, strlen(thread)) ? NULL : name;
+}
+
+/* For how long threads like `thread` were behind the program that attribute `first` names; 0: an earlier one names it, too. */
+static uint64_t time_behind(const struct lode_attribute *attributes, size_t count, size_t first, const char *name,
+			    const char *kind, const char *thread, const struct lode_strings *strings)
+{
+	uint64_t time = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *other = neighbour_of(lode_strings_get(strings, attributes[i].key), kind, thread);
+
+		if (!other || strcmp(other, name) != 0)
+			continue;
+		if (i < first)
+			return 0;
+		time = lode_add_saturating(time,
+					   strtoull(lode_strings_get(strings, attributes[i].value), NULL, 10));
+	}
+	return time;
 }
 
 void lode_neighbours_add(struct lode_neighbours *neighbours, const char *thread, int with_recorded,
@@ -88,12 +110,12 @@ void lode_neighbours_add(struct lode_neighbours *neighbours, const char *thread,
 	for (size_t i = 0; i < count; i++) {
 		const char *key = lode_strings_get(strings, attributes[i].key);
 		const char *other = neighbour_of(key, LODE_NEIGHBOUR, thread),
-			   *name = other ? other : neighbour_of(key, LODE_RECORDED_NEIGHBOUR, thread);
-		uint64_t time;
+			   *name = other ? other : neighbour_of(key, LODE_RECORDED_NEIGHBOUR, thread),
+			   *kind = other ? LODE_NEIGHBOUR : LODE_RECORDED_NEIGHBOUR;
+		uint64_t time = name ? time_behind(attributes, count, i, name, kind, thread, strings) : 0;
 
-		if (!name || !strcmp(name, thread))
+		if (!time)
 			continue;
-		time = strtoull(lode_strings_get(strings, attributes[i].value), NULL, 10);
 		neighbours->total = lode_add_saturating(neighbours->total, time);
 		if (!other)
 			neighbours->recorded = lode_add_saturating(neighbours->recorded, time);

@@ -51,8 +51,8 @@ struct lode_neighbours {
 };
 
 /*
- * Adds those of threads called `thread` in a stream, except for programs of this name; one that several streams have counts
- * for the longest time of these. Recorded threads are in the sums, but among the programs only `with_recorded`.
+ * Adds those of threads like `thread` (numbered_names.h) in a stream, except for programs like it; one that several streams have
+ * counts for the longest time of these. Recorded threads are in the sums, but among the programs only `with_recorded`.
  */
 void lode_neighbours_add(struct lode_neighbours *neighbours, const char *thread, int with_recorded,
 			 const struct lode_attribute *attributes, size_t count, const struct lode_strings *strings);

@@ -5,9 +5,11 @@
 #include "random_corpus.h"
 #include "small_stream.h"
 
+#include "mine/finding_names.h"
 #include "mine/finding_streams.h"
 #include "result/finding_words.h"
 #include "scope/area_walks.h"
+#include "trace/numbered_names.h"
 
 #include <stdlib.h>
 
@@ -451,6 +453,34 @@ static void check_streams(const struct lode_findings *findings, const struct lod
 	lode_finding_streams_release(&streams);
 }
 
+/* A name is shown as it is, or without its number. */
+static void check_name(const struct lode_area *area, const struct lode_findings *findings, uint32_t string,
+		       uint32_t shown)
+{
+	const char *name = lode_strings_get(&area->dictionary.frames.strings, string);
+	const char *text = lode_strings_get(&findings->names, shown);
+
+	assert_true(strlen(text) <= strlen(name) && !memcmp(text, name, strlen(text)));
+	assert_true(!*text == !*name);
+}
+
+static void check_names(const struct lode_area *area, const struct lode_findings *findings,
+			const struct lode_finding *finding)
+{
+	size_t behind = 0;
+
+	for (uint32_t i = finding->chain; i != LODE_NONE; i = area->chains.links[i].before) {
+		const struct lode_chain_link *link = &area->chains.links[i];
+		struct lode_chain_link shown = lode_finding_link(findings, &area->chains, finding, i, behind++);
+
+		check_name(area, findings, link->process, shown.process);
+		check_name(area, findings, link->thread, shown.thread);
+		check_name(area, findings, link->holder_process, shown.holder_process);
+		check_name(area, findings, link->holder, shown.holder);
+	}
+	assert_int_equal(behind, finding->link_count);
+}
+
 static void add_up(const struct lode_area *area, const struct lode_idle_rules *rules, double least)
 {
 	struct lode_idle_stacks *idle;
@@ -469,6 +499,8 @@ static void add_up(const struct lode_area *area, const struct lode_idle_rules *r
 		assert_true(finding->streams && finding->streams <= area->stream_count);
 		assert_true(finding->symptoms <= findings.symptoms);
 		assert_true(!i || findings.items[i - 1].cost >= finding->cost);
+		assert_true(finding->link_count && finding->chain_cost <= finding->cost);
+		check_names(area, &findings, finding);
 		for (size_t k = 0; k < i; k++)
 			assert_string_not_equal(findings.items[k].id, finding->id);
 	}
@@ -524,12 +556,55 @@ static void findings_are_disjoint_and_add_up(void **state)
 	lode_idle_rules_free(rules);
 }
 
+/* ---- names ---- */
+
+static void numbers_at_the_end_of_names_do_not_count(void **state)
+{
+	static const struct {
+		const char *a;
+		const char *b;
+		int alike;
+		const char *common; /* of a */
+	} cases[] = {
+		{ "indexer-0", "indexer-12", 1, "indexer" },
+		{ "worker3", "worker4", 1, "worker" },
+		{ "nginx: worker 1", "nginx: worker 2", 1, "nginx: worker" },
+		{ "kworker/0:1", "kworker/0:2", 1, "kworker/0" },
+		{ "indexer-0", "indexer-0", 1, "indexer" },
+		{ "12", "13", 0, "12" },
+		{ "cc1", "cc", 0, "cc" },
+		{ "indexer-0", "indexer", 0, "indexer" },
+		{ "gpu0", "gpu1", 0, "gpu0" },
+		{ "", "", 1, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct lode_buffer a = { 0 }, b = { 0 }, common = { 0 };
+
+		assert_int_equal(lode_names_are_alike(cases[i].a, strlen(cases[i].a), cases[i].b,
+						      strlen(cases[i].b)),
+				 cases[i].alike);
+		lode_finding_plain_name(&a, cases[i].a);
+		lode_finding_plain_name(&b, cases[i].b);
+		assert_int_equal(a.size == b.size && (!a.size || !memcmp(a.bytes, b.bytes, a.size)),
+				 cases[i].alike);
+		lode_finding_common_name(&common, cases[i].a);
+		lode_buffer_byte(&common, '\0');
+		assert_string_equal(common.bytes, cases[i].common);
+		lode_buffer_release(&a);
+		lode_buffer_release(&b);
+		lode_buffer_release(&common);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chains_are_the_waits_around_each_part),
 		cmocka_unit_test(waits_are_followed_to_where_their_time_went),
 		cmocka_unit_test(equal_waits_count_like_those_that_are_followed),
+		cmocka_unit_test(numbers_at_the_end_of_names_do_not_count),
 		cmocka_unit_test_setup_teardown(findings_are_disjoint_and_add_up, set_up, tear_down),
 	};
 

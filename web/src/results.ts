@@ -918,7 +918,7 @@ export interface MineSymptoms {
 }
 
 export interface FindingStates {
-	process: string; // Name of the process; empty: unknown.
+	process: string; // Name of the processes, which may differ in a number at its end; empty: unknown.
 	running_ns: number; // On a processor.
 	ready_ns: number; // Ready, without a processor.
 	waiting_ns: Record<string, number>; // Blocked, by what for.
@@ -965,8 +965,8 @@ export interface FindingWords {
 }
 
 export interface FindingThread {
-	process: string; // Name of the process; empty where it is unknown.
-	thread: string; // Name of the thread; empty where it is unknown.
+	process: string; // Name of the process, without its number where several are meant; empty where it is unknown.
+	thread: string; // Name of the thread, without its number where several are meant; empty where it is unknown.
 }
 
 export interface FindingObject {
