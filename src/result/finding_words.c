@@ -1,6 +1,7 @@
 /* A finding as a sentence: see finding_words.h. */
 #include "result/finding_words.h"
 
+#include "base/starts_with.h"
 #include "base/units.h"
 #include "result/finding_reasons.h"
 #include "result/finding_sentence.h"
@@ -24,10 +25,22 @@ static int is_held(const struct lode_chain_link *link)
 	return link->holder && (link->state == LODE_STATE_LOCK || link->state == LODE_STATE_GIL);
 }
 
+/* Whether a link waits for something that nobody holds: somebody else says when it may go on. */
+static int is_signalled(const struct lode_sentence *sentence, const struct lode_chain_link *link)
+{
+	enum lode_object_kind kind = lode_object_kind_of(lode_sentence_text(sentence, link->object));
+
+	/* What a futex is there for is not known: that it was woken does not say that it was held. */
+	if (kind == LODE_OBJECT_FUTEX)
+		return !link->holder || link->state == LODE_STATE_REPLY;
+	/* A condition of Python's may have been recorded as a lock (trace/python_waits.h). */
+	return link->state == LODE_STATE_REPLY && (kind == LODE_OBJECT_CONDITION || kind == LODE_OBJECT_LOCK);
+}
+
 /* Who has what a link waits for, or was the one to wake it. */
 static void put_holder(const struct lode_sentence *sentence, const struct lode_chain_link *link)
 {
-	int has = is_held(link);
+	int has = is_held(link), signals = is_signalled(sentence, link);
 
 	if (!link->holder)
 		return;
@@ -38,11 +51,11 @@ static void put_holder(const struct lode_sentence *sentence, const struct lode_c
 					  lode_strings_get(&sentence->source->findings->names, link->holder));
 		return;
 	}
-	lode_sentence_put(sentence, has ? ", which " : " from ");
+	lode_sentence_put(sentence, has || signals ? ", which " : " from ");
 	lode_sentence_another(sentence, link, link->holder_process, link->holder);
 	lode_sentence_named(sentence, link->holder_process, link->holder,
 			    link->holder_process == sentence->first->process);
-	lode_sentence_put(sentence, has ? " holds" : "");
+	lode_sentence_put(sentence, has ? " holds" : signals ? " signals" : "");
 }
 
 /* ---- symptoms ---- */
@@ -83,6 +96,11 @@ static int put_object(const struct lode_sentence *sentence, const struct lode_ch
 		return 0;
 	if (kind == LODE_OBJECT_GIL) {
 		lode_sentence_put(sentence, "the GIL");
+		return 1;
+	}
+	if (is_signalled(sentence, link) &&
+	    (kind == LODE_OBJECT_LOCK || (kind == LODE_OBJECT_CONDITION && !*name))) {
+		lode_sentence_put(sentence, "a condition");
 		return 1;
 	}
 	if (kind == LODE_OBJECT_LAUNCH) {
@@ -347,21 +365,66 @@ static void put_drained(const struct lode_sentence *sentence, const struct lode_
 	lode_buffer_print(sentence->buffer, link->place ? " (%s) and then" : "%s and then", after);
 }
 
-/* Where the first thread waits for a lock that others hold, if most of the time is there and the lock's name does not say so. */
+/* Whether the words for what is waited for name the function that waits. */
+static int says_place(const struct lode_sentence *sentence, const struct lode_chain_link *link,
+		      const char *function)
+{
+	const char *object = lode_sentence_text(sentence, link->object);
+
+	/* A condition that was recorded as a lock is not called by its name. */
+	if (is_signalled(sentence, link) && lode_object_kind_of(object) == LODE_OBJECT_LOCK)
+		return 0;
+	return strstr(object, function) || lode_starts_with(lode_object_name(object), LODE_CONDITION_IN);
+}
+
+/*
+ * Where the first thread waits for a lock that others hold, or for a condition, if most of the time is there and the name of that
+ * does not say so.
+ */
 static void put_lock_place(const struct lode_sentence *sentence, const struct lode_chain_link *link)
 {
 	const struct lode_finding *finding = sentence->finding;
 	const struct lode_dictionary *dictionary = &sentence->source->area->dictionary;
 	uint32_t frame;
 
-	if (link->state != LODE_STATE_LOCK || link != sentence->first || !link->place ||
-	    finding->chain_cost <= finding->cost / 2)
+	if (link != sentence->first || !link->place || finding->chain_cost <= finding->cost / 2 ||
+	    (link->state != LODE_STATE_LOCK && !is_signalled(sentence, link)))
 		return;
 	frame = dictionary->tree.nodes[link->place].frame;
-	if (strstr(lode_sentence_text(sentence, link->object), lode_frames_function(&dictionary->frames, frame)))
+	if (says_place(sentence, link, lode_frames_function(&dictionary->frames, frame)))
 		return;
 	lode_sentence_put(sentence, " in ");
 	lode_sentence_function(sentence, frame);
+}
+
+/* ", which another B". */
+static void put_other(const struct lode_sentence *sentence, const struct lode_chain_link *link,
+		      const struct lode_chain_link *next)
+{
+	lode_sentence_put(sentence, ", which ");
+	lode_sentence_another(sentence, link, next->process, next->thread);
+	lode_sentence_thread(sentence, next);
+}
+
+/* "the lock X in F, which B holds while it", "the condition X in F, which B signals after it". */
+static void put_lock(const struct lode_sentence *sentence, const struct lode_chain_link *link,
+		     const struct lode_chain_link *next)
+{
+	put_goal(sentence, link);
+	put_lock_place(sentence, link);
+	if (is_signalled(sentence, link)) {
+		put_other(sentence, link, next);
+		lode_sentence_put(sentence, " signals after it");
+	} else if (link->holder && (link->holder != next->thread || link->holder_process != next->process)) {
+		/* Who had it when the wait began need not be who gave it away in the end. */
+		put_holder(sentence, link);
+		lode_sentence_put(sentence, ", and later for ");
+		lode_sentence_thread(sentence, next);
+		lode_sentence_put(sentence, ", which");
+	} else {
+		put_other(sentence, link, next);
+		lode_sentence_put(sentence, " holds while it");
+	}
 }
 
 /* "for the lock X in F, which B holds while it", "for B, which". */
@@ -369,21 +432,8 @@ static void put_link(const struct lode_sentence *sentence, const struct lode_cha
 		     const struct lode_chain_link *next)
 {
 	lode_sentence_put(sentence, " for ");
-	if (link->state == LODE_STATE_LOCK || link->state == LODE_STATE_GIL) {
-		put_goal(sentence, link);
-		put_lock_place(sentence, link);
-		/* Who had it when the wait began need not be who gave it away in the end. */
-		if (link->holder && (link->holder != next->thread || link->holder_process != next->process)) {
-			put_holder(sentence, link);
-			lode_sentence_put(sentence, ", and later for ");
-			lode_sentence_thread(sentence, next);
-			lode_sentence_put(sentence, ", which");
-			return;
-		}
-		lode_sentence_put(sentence, ", which ");
-		lode_sentence_another(sentence, link, next->process, next->thread);
-		lode_sentence_thread(sentence, next);
-		lode_sentence_put(sentence, " holds while it");
+	if (link->state == LODE_STATE_LOCK || link->state == LODE_STATE_GIL || is_signalled(sentence, link)) {
+		put_lock(sentence, link, next);
 		return;
 	}
 	if (lode_object_kind_of(lode_sentence_text(sentence, link->object)) == LODE_OBJECT_THREAD) {

@@ -9,6 +9,7 @@
 #include "base/starts_with.h"
 #include "scope/frame_filter.h"
 #include "scope/scope_index.h"
+#include "trace/python_waits.h"
 
 #include <string.h>
 
@@ -196,8 +197,9 @@ static const struct known_function timers[] = {
 struct lode_wait_kinds {
 	const struct lode_stream *stream;
 	const struct lode_idle_stacks *idle;
-	uint8_t *hints;  /* by node: enum hint */
-	uint8_t *timers; /* by node: a waker with this stack is a timer */
+	uint8_t *hints;   /* by node: enum hint */
+	uint8_t *timers;  /* by node: a waker with this stack is a timer */
+	uint8_t *pythons; /* by node: enum lode_python_wait */
 	uint32_t *groups;
 	size_t group_count;
 	uint8_t *recorded;   /* by group */
@@ -265,24 +267,30 @@ static int judge_stacks(struct lode_wait_kinds *kinds)
 	const struct lode_stack_tree *tree = &dictionary->tree;
 	size_t frames = dictionary->frames.count;
 	uint8_t *hints = lode_calloc(frames + 1, 1), *are_timers = lode_calloc(frames + 1, 1);
+	uint8_t *pythons = lode_calloc(frames + 1, 1);
 	int code = 0;
 
 	kinds->hints = lode_calloc(tree->count + 1, 1);
 	kinds->timers = lode_calloc(tree->count + 1, 1);
-	if (!hints || !are_timers || !kinds->hints || !kinds->timers)
+	kinds->pythons = lode_calloc(tree->count + 1, 1);
+	if (!hints || !are_timers || !pythons || !kinds->hints || !kinds->timers || !kinds->pythons)
 		code = LODE_SYSTEM;
-	for (size_t i = 0; !code && i < frames; i++)
+	for (size_t i = 0; !code && i < frames; i++) {
 		hints[i] = hint_of_frame(&dictionary->frames, (uint32_t)i, &are_timers[i]);
+		pythons[i] = (uint8_t)lode_python_wait_in(&dictionary->frames, (uint32_t)i);
+	}
 	for (size_t node = 1; !code && node < tree->count; node++) {
 		const struct lode_stack_node *item = &tree->nodes[node];
 
 		kinds->hints[node] = join_hints(kinds->hints[item->parent], hints[item->frame]);
 		kinds->timers[node] = kinds->timers[item->parent] | are_timers[item->frame];
+		kinds->pythons[node] = pythons[item->frame] ? pythons[item->frame] : kinds->pythons[item->parent];
 	}
 	for (size_t node = 1; !code && node < tree->count; node++)
 		kinds->hints[node] &= (uint8_t)~HINT_IN_USER;
 	lode_free(hints);
 	lode_free(are_timers);
+	lode_free(pythons);
 	return code;
 }
 
@@ -313,6 +321,7 @@ void lode_wait_kinds_free(struct lode_wait_kinds *kinds)
 		return;
 	lode_free(kinds->hints);
 	lode_free(kinds->timers);
+	lode_free(kinds->pythons);
 	lode_free(kinds->groups);
 	lode_free(kinds->recorded);
 	lode_free(kinds->idle_tasks);
@@ -353,6 +362,12 @@ static enum lode_state state_by_waker(const struct lode_wait_kinds *kinds, enum 
 	return hint == HINT_SOCKET ? LODE_STATE_NETWORK : LODE_STATE_OTHER_WAIT;
 }
 
+/* Whether what seems to be a lock is a condition of Python's. Older recordings call it a lock, and importers give it no name. */
+static int is_condition(const struct lode_wait_kinds *kinds, uint32_t stack, enum lode_state state)
+{
+	return state == LODE_STATE_LOCK && kinds->pythons[stack] == LODE_PYTHON_WAIT_CONDITION;
+}
+
 enum lode_state lode_wait_kind(const struct lode_wait_kinds *kinds, const struct lode_events *waits, size_t i)
 {
 	static const enum lode_state plain[HINTS] = {
@@ -371,6 +386,8 @@ enum lode_state lode_wait_kind(const struct lode_wait_kinds *kinds, const struct
 	/* Whatever the thread wanted to do: it had no memory for that. */
 	if (hint == HINT_RECLAIM && (state == LODE_STATE_DISK || state == LODE_STATE_NETWORK))
 		return LODE_STATE_PAGE;
+	if (is_condition(kinds, waits->stack[i], state == LODE_STATES ? plain[hint] : state))
+		return state_by_waker(kinds, HINT_SIGNAL, waits, i);
 	/* Who wakes decides whether a peer is a recorded thread. */
 	if (state != LODE_STATES && state != LODE_STATE_NETWORK)
 		return state;

@@ -7,6 +7,8 @@
 
 /* Before the function in the name of a lock that is known by it alone: several locks may have this name. */
 #define LODE_LOCK_ENTERED_IN " entered in "
+/* Before the function in the name of a condition of a script, which waits for each with a lock of its own: `condition:in take`. */
+#define LODE_CONDITION_IN "in "
 /* How the names of the kernel's locks begin: `lock:kernel mutex taken in FUNCTION`, `lock:kernel mmap_lock`. */
 #define LODE_LOCK_OF_KERNEL "kernel "
 /* How the names of locks on files begin, of flock and fcntl: `lock:on /run/app.pid`. Processes share them. */

@@ -107,6 +107,11 @@ static uint32_t make_stack(struct lode_dictionary *dictionary, const char *frame
 	return node;
 }
 
+/* How CPython waits for a lock. */
+#define ACQUIRE                                                                                                   \
+	"libpython3.11.so!lock_PyThread_acquire_lock libpython3.11.so!PyThread_acquire_lock_timed "               \
+	"libc.so.6!sem_clockwait kernel!futex_wait"
+
 static void functions_say_what_a_futex_is(void **state)
 {
 	static const struct {
@@ -136,6 +141,16 @@ static void functions_say_what_a_futex_is(void **state)
 		{ "libjvm.so!JavaMain libjvm.so!ObjectMonitor::EnterI libjvm.so!PlatformEvent::park "
 		  "libc.so.6!pthread_cond_wait",
 		  LODE_WAITS_MONITOR, NULL },
+		/* What a lock of Python's is there for, its functions say. */
+		{ "shop.py!sell " ACQUIRE, LODE_WAITS_LOCK, "sell" },
+		{ "shop.py!sell threading.py!Condition.wait " ACQUIRE, LODE_WAITS_SCRIPT_CONDITION, NULL },
+		{ "shop.py!sell threading.py!Condition.wait:327 " ACQUIRE, LODE_WAITS_SCRIPT_CONDITION, NULL },
+		{ "shop.py!sell threading.py!Condition.wait locks.py!Fair.acquire " ACQUIRE, LODE_WAITS_LOCK, NULL },
+		{ "shop.py!sell threading.py!Condition.wait libpython3.11.so!rlock_acquire_restore " ACQUIRE,
+		  LODE_WAITS_LOCK, NULL },
+		{ "shop.py!sell other.py!Condition.wait " ACQUIRE, LODE_WAITS_LOCK, NULL },
+		{ "shop.py!sell _queue.so!_queue_SimpleQueue_get " ACQUIRE, LODE_WAITS_SCRIPT_CONDITION, NULL },
+		{ "shop.py!sell threading.py!Thread._wait_for_tstate_lock " ACQUIRE, LODE_WAITS_JOIN, NULL },
 		{ "app!main app!runtime.lock2 app!runtime.futexsleep app!runtime.futex", LODE_WAITS_UNKNOWN, NULL },
 		{ "app!main app!own_lock libc.so.6!syscall kernel!futex_wait", LODE_WAITS_UNKNOWN, NULL },
 		/* A function in between that is not known is the one that waits. */
@@ -186,6 +201,9 @@ static void only_who_holds_a_lock_is_its_holder(void **state)
 		{ CONDITION, "futex:s:3028:", "condition:0x3028 first seen in await", 0 },
 		{ JOIN, "futex:t:4000:", "thread:", 1 },
 		{ JOIN, "futex:o:4000:", "thread:", 0 },
+		{ "shop.py!sell threading.py!Condition.wait " ACQUIRE,
+		  "futex:s:6000:", "condition:in Condition.wait", 0 },
+		{ "shop.py!sell " ACQUIRE, "futex:s:6000:", "lock:0x6000 first seen in sell", 1 },
 		{ OWN, "futex:o:5000:", "futex:0x5000 first seen in own_lock", 0 },
 		{ OWN, "futex:s:5000:", "lock:0x5000 first seen in own_lock", 1 },
 		/* Without a user stack: as other waits there, or unknown. */

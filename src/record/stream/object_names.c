@@ -116,6 +116,7 @@ static const char *kind_of(enum lode_wait_function function, char found)
 		return "lock";
 	case LODE_WAITS_CONDITION:
 	case LODE_WAITS_SIGNAL:
+	case LODE_WAITS_SCRIPT_CONDITION:
 		return "condition";
 	case LODE_WAITS_JOIN:
 		return "thread";
@@ -220,6 +221,8 @@ static void put_name(struct lode_object_names *names, const struct futex *waited
 	if (function == LODE_WAITS_MONITOR) {
 		lode_buffer_text(text, "monitor");
 		put_caller(names, LODE_LOCK_ENTERED_IN, wait->caller, text);
+	} else if (function == LODE_WAITS_SCRIPT_CONDITION) {
+		put_caller(names, LODE_CONDITION_IN, wait->caller, text);
 	} else if (function != LODE_WAITS_JOIN && futex.address && !put_variable(names, &futex, function, text)) {
 		lode_buffer_print(text, "0x%" PRIx64, futex.address);
 		put_caller(names, " first seen in ", wait->caller, text);
@@ -251,7 +254,7 @@ static uint32_t find_named(struct lode_object_names *names, uint32_t raw, const 
 	uint64_t hash;
 	uint32_t found;
 
-	if (wait->function == LODE_WAITS_MONITOR) {
+	if (wait->function == LODE_WAITS_MONITOR || wait->function == LODE_WAITS_SCRIPT_CONDITION) {
 		key.raw = 0;
 		key.caller = wait->caller;
 	}

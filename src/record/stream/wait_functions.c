@@ -8,6 +8,7 @@
 #include "record/stream/wait_functions.h"
 
 #include "base/starts_with.h"
+#include "trace/python_waits.h"
 #include "trace/script_modules.h"
 
 #include <string.h>
@@ -188,6 +189,19 @@ static int runs_scripts(const struct lode_dictionary *dictionary, uint32_t node)
 			       lode_frames_module_name(&dictionary->frames, dictionary->tree.nodes[node].frame));
 }
 
+/* What a lock of Python's is there for. */
+static enum lode_wait_function use_of_lock(const struct lode_dictionary *dictionary, uint32_t node)
+{
+	switch (lode_python_wait(dictionary, node)) {
+	case LODE_PYTHON_WAIT_CONDITION:
+		return LODE_WAITS_SCRIPT_CONDITION;
+	case LODE_PYTHON_WAIT_JOIN:
+		return LODE_WAITS_JOIN;
+	default:
+		return LODE_WAITS_LOCK;
+	}
+}
+
 enum lode_wait_function lode_wait_function(const struct lode_dictionary *dictionary, uint32_t node,
 					   uint32_t *caller)
 {
@@ -211,6 +225,8 @@ enum lode_wait_function lode_wait_function(const struct lode_dictionary *diction
 		return is_library_lock ? LODE_WAITS_LOCK : found;
 	if (found == LODE_WAITS_CONDITION || found == LODE_WAITS_SIGNAL)
 		whole = find_whole(dictionary, dictionary->tree.nodes[node].parent, caller);
+	if (whole == LODE_WAITS_LOCK)
+		whole = use_of_lock(dictionary, node);
 	if (whole == LODE_WAITS_MONITOR || runs_scripts(dictionary, *caller))
 		*caller = find_script(dictionary, *caller);
 	return whole != LODE_WAITS_UNKNOWN ? whole : found;
