@@ -94,25 +94,27 @@ static void fill_rare(struct lode_events *events, size_t first, unsigned fresh)
 		events->context[i] = 0;
 }
 
+/* One capacity holds for all columns, so those that are there already grow with the ones of the mask. */
 int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned mask)
 {
 	unsigned had = lode_events_columns(events);
+	size_t room = capacity > events->capacity ? capacity : events->capacity;
 
+	if (room > events->capacity)
+		mask |= had;
 	for (size_t i = 0; i < COLUMNS; i++) {
 		void **column = column_of(events, i);
 		void *grown;
 
-		if (!(mask & 1u << i) || (*column && capacity <= events->capacity))
+		if (!(mask & 1u << i) || (*column && room == events->capacity))
 			continue;
-		grown = lode_realloc(*column, capacity > events->capacity ? capacity : events->capacity,
-				     columns[i].width);
+		grown = lode_realloc(*column, room, columns[i].width);
 		if (!grown)
 			return LODE_SYSTEM;
 		*column = grown;
 	}
 	fill_rare(events, 0, lode_events_columns(events) & ~had);
-	if (capacity > events->capacity)
-		events->capacity = capacity;
+	events->capacity = room;
 	return 0;
 }
 

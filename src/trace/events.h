@@ -159,7 +159,10 @@ int lode_events_have_objects(const struct lode_events *events);
 
 /* A zeroed struct is an empty set. */
 void lode_events_release(struct lode_events *events);
-/* Makes room for `capacity` events in the columns of the mask; the rest stay as they are. Returns 0 or LODE_SYSTEM. */
+/*
+ * Makes room for `capacity` events in the columns of the mask, which are made where they are missing, and in all that are
+ * there already. Returns 0 or LODE_SYSTEM.
+ */
 int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned columns);
 /* Drops the events of all threads whose byte is 0; column thread. */
 void lode_events_keep_threads(struct lode_events *events, const uint8_t *threads);

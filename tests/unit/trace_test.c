@@ -263,6 +263,60 @@ static void parts_filled_apart_and_merged_equal_the_whole(void **state)
 	}
 }
 
+#define EACH_COLUMN(what)                                                                                         \
+	what(t) what(cost) what(delay) what(thread) what(stack) what(waker) what(waker_stack) what(name)          \
+		what(cpu) what(weight) what(object) what(holder) what(context)
+
+/* Writes to all places that a column must have, each column other numbers. */
+static void fill_columns(struct lode_events *events)
+{
+	uint16_t number = 0;
+
+#define FILL(field)                                                                                               \
+	for (size_t i = 0; events->field && i < events->capacity; i++)                                            \
+		events->field[i] = number++;
+	EACH_COLUMN(FILL)
+#undef FILL
+}
+
+/* No column was written over by another. */
+static void expect_filled(const struct lode_events *events)
+{
+	uint16_t number = 0;
+
+#define EXPECT(field)                                                                                             \
+	for (size_t i = 0; events->field && i < events->capacity; i++, number++)                                  \
+		assert_int_equal(events->field[i], number);
+	EACH_COLUMN(EXPECT)
+#undef EXPECT
+}
+
+static void room_is_reserved_in_all_columns_that_are_there(void **state)
+{
+	uint64_t seed = 3;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		struct lode_events events = { 0 };
+		size_t most = 0;
+		unsigned all = 0;
+
+		for (int k = 0; k < 20; k++) {
+			unsigned mask = 1u << random_below(&seed, 13) | 1u << random_below(&seed, 13);
+			size_t capacity = (size_t)random_below(&seed, 100 * (uint64_t)(k + 1));
+
+			most = capacity > most ? capacity : most;
+			all |= mask;
+			assert_int_equal(lode_events_reserve(&events, capacity, mask), 0);
+			assert_int_equal(lode_events_columns(&events), all);
+			assert_int_equal(events.capacity, most);
+			fill_columns(&events);
+			expect_filled(&events);
+		}
+		lode_events_release(&events);
+	}
+}
+
 static void the_span_reaches_from_the_first_start_to_the_last_end(void **state)
 {
 	struct lode_dictionary dictionary;
@@ -356,6 +410,7 @@ int main(void)
 		cmocka_unit_test(stacks_are_found_however_they_came_into_the_tree),
 		cmocka_unit_test(sorting_orders_by_time_and_keeps_the_order_of_equal_times),
 		cmocka_unit_test(parts_filled_apart_and_merged_equal_the_whole),
+		cmocka_unit_test(room_is_reserved_in_all_columns_that_are_there),
 		cmocka_unit_test(the_span_reaches_from_the_first_start_to_the_last_end),
 		cmocka_unit_test(what_memory_ran_out_for_is_refused_at_the_end),
 		cmocka_unit_test(an_attribute_set_twice_has_its_last_value),
