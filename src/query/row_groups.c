@@ -4,7 +4,7 @@
  * Two passes over the events. The first one reads only the columns to group by, gives each distinct
  * combination a number, and notes the number of each row. Then the place of each group is known, and the second
  * pass copies the columns straight to where they belong: a counting sort whose keys are numbered as they
- * appear, linear in the rows for any key.
+ * appear, linear in the rows for any key. Groups are placed in the order that SQL has, texts by their bytes.
  */
 #include "query/row_groups.h"
 
@@ -36,7 +36,7 @@ void lode_rows_release(struct lode_rows *rows)
 
 /* ---- keys ---- */
 
-/* In the order that SQL has: NULL is less than anything, and types are texts. */
+/* In the order that SQL has, but for texts: NULL is less than anything. */
 static uint64_t key_of_field(const struct grouping *grouping, enum lode_row_field field,
 			     const struct lode_rows *rows, size_t i)
 {
@@ -97,6 +97,83 @@ static uint32_t group_of(struct grouping *grouping, uint64_t key)
 		found = (uint32_t)grouping->groups.count - 1;
 	}
 	return grouping->last = found;
+}
+
+/* ---- texts ---- */
+
+static int is_text(enum lode_row_field field)
+{
+	return field == LODE_ROW_NAME || field == LODE_ROW_OBJECT || field == LODE_ROW_CONTEXT;
+}
+
+/* Where the number of a field begins in a key. */
+static int shift_of(const struct grouping *grouping, size_t k)
+{
+	const struct lode_row_plan *plan = grouping->plan;
+	int shift = 0;
+
+	while (++k < plan->group_count)
+		shift += lode_row_group_bits(grouping->data, plan->groups[k]);
+	return shift;
+}
+
+/* The texts that groups have. */
+struct texts {
+	uint32_t *ranks; /* by string: its place among them, from 1; 0: none has it */
+	uint32_t *used;  /* strings */
+	size_t count;
+};
+
+static void collect_texts(const struct grouping *grouping, int shift, struct texts *texts)
+{
+	for (size_t i = 0; i < grouping->groups.count; i++) {
+		uint32_t string = (uint32_t)(grouping->groups.items[i].key >> shift);
+
+		if (!string || texts->ranks[string])
+			continue;
+		texts->ranks[string] = 1;
+		texts->used[texts->count++] = string;
+	}
+}
+
+static void put_ranks(struct grouping *grouping, int shift, const struct texts *texts)
+{
+	for (size_t i = 0; i < grouping->groups.count; i++) {
+		uint64_t *key = &grouping->groups.items[i].key;
+		uint64_t string = *key >> shift & UINT32_MAX;
+
+		*key += (texts->ranks[string] - string) << shift;
+	}
+}
+
+static int compare_texts(const void *a, const void *b, void *strings)
+{
+	return strcmp(lode_strings_get(strings, *(const uint32_t *)a),
+		      lode_strings_get(strings, *(const uint32_t *)b));
+}
+
+/* Numbers of strings say nothing about the order of their texts, so in the keys ranks take their place. */
+static int rank_texts(struct grouping *grouping)
+{
+	struct lode_strings *strings = &grouping->data->dictionary.frames.strings;
+	const struct lode_row_plan *plan = grouping->plan;
+	struct texts texts = { lode_calloc(strings->count + 1, sizeof(*texts.ranks)),
+			       lode_calloc(strings->count + 1, sizeof(*texts.used)), 0 };
+	int code = texts.ranks && texts.used ? 0 : lode_query_no_memory(grouping->data);
+
+	for (size_t k = 0; !code && k < plan->group_count; k++)
+		if (is_text(plan->groups[k]))
+			collect_texts(grouping, shift_of(grouping, k), &texts);
+	if (texts.count)
+		qsort_r(texts.used, texts.count, sizeof(*texts.used), compare_texts, strings);
+	for (size_t i = 0; i < texts.count; i++)
+		texts.ranks[texts.used[i]] = (uint32_t)i + 1;
+	for (size_t k = 0; !code && k < plan->group_count; k++)
+		if (is_text(plan->groups[k]))
+			put_ranks(grouping, shift_of(grouping, k), &texts);
+	lode_free(texts.ranks);
+	lode_free(texts.used);
+	return code;
 }
 
 /* ---- the first pass ---- */
@@ -262,6 +339,8 @@ int lode_row_groups_make(struct lode_query_data *data, const struct lode_row_pla
 	int code = number_rows(&grouping, scan, filter, of_sums);
 
 	memset(rows, 0, sizeof(*rows));
+	if (!code)
+		code = rank_texts(&grouping);
 	if (!code)
 		code = place_groups(&grouping, &total);
 	if (!code)

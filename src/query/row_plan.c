@@ -179,12 +179,6 @@ int lode_row_group_bits(const struct lode_query_data *data, enum lode_row_field 
 	}
 }
 
-/* Texts are grouped by their numbers, which says nothing about their order. */
-static int has_order(enum lode_row_field field)
-{
-	return field != LODE_ROW_NAME && field != LODE_ROW_OBJECT && field != LODE_ROW_CONTEXT;
-}
-
 /* Whether rows fit into memory that are put in order here. */
 static int has_room(const struct planning *planning)
 {
@@ -211,10 +205,14 @@ static int what_order_means(sqlite3_index_info *info)
 #endif
 }
 
+/*
+ * Of GROUP BY, which is 1, SQLite says that groups may come in any order; but where ORDER BY has the same columns it takes
+ * them to be in that one (3.40 does). Only DISTINCT alone, which is 2, leaves the order open.
+ */
 static void take_order(struct planning *planning)
 {
 	sqlite3_index_info *info = planning->info;
-	int distinct = what_order_means(info), bits = 0, any_order = distinct == 1 || distinct == 2;
+	int distinct = what_order_means(info), bits = 0, any_order = distinct == 2;
 	unsigned others = (unsigned)info->idxNum;
 
 	if (info->nOrderBy < 1 || info->nOrderBy > LODE_ROW_GROUPS || !has_room(planning))
@@ -226,7 +224,7 @@ static void take_order(struct planning *planning)
 			return;
 		field = planning->fields[info->aOrderBy[i].iColumn];
 		bits += lode_row_group_bits(planning->data, field);
-		if (!any_order && (info->aOrderBy[i].desc || !has_order(field)))
+		if (!any_order && info->aOrderBy[i].desc)
 			return;
 	}
 	if (bits > 64)

@@ -34,7 +34,7 @@ def random_event(rng, few, latest):
     kind = rng.choice(TYPES)
     event = {'type': kind, 't': rng.randint(0, latest), 'pid': 1, 'tid': rng.randint(1, 4), 'stack': rng.choice(few)}
     if kind == 'call':
-        event['name'] = rng.choice(['openat', 'read', 'preempt'])
+        event['name'] = rng.choice(['openat', 'read', 'preempt', 'Write', 'é', 'zz'])
     else:
         event['cost'] = rng.choice([0, rng.randint(0, 30), rng.randint(0, 10 ** 12)])
     if kind == 'wait':
@@ -166,8 +166,9 @@ def plain_tables(lines):
     for type in TYPES:
         db.execute('UPDATE streams SET %ss = (SELECT count(*) FROM events e WHERE e.stream = streams.stream AND type = ?)' % type, (type,))
     db.execute('UPDATE streams SET symptoms = (SELECT count(*) FROM symptoms s WHERE s.stream = streams.stream)')
-    db.execute('CREATE TABLE sums AS SELECT stream, thread, type AS kind, stack, sum(weight) AS n, sum(cost * weight) AS cost, tid, pid,'
-               ' type FROM events GROUP BY stream, thread, type, stack')
+    db.execute('CREATE TABLE sums(stream INTEGER, thread INTEGER, kind TEXT, stack INTEGER, n INTEGER, cost INTEGER, tid, pid, type)')
+    db.execute('INSERT INTO sums SELECT stream, thread, type, stack, sum(weight), sum(cost * weight), tid, pid, type FROM events'
+               ' GROUP BY stream, thread, type, stack')
     return db
 
 
@@ -177,6 +178,11 @@ def number(rng, latest):
     """Numbers in all the ways that SQL compares them."""
     return rng.choice([str(rng.randint(0, latest)), str(rng.randint(0, latest)), '%.1f' % (rng.random() * latest), "'%d'" % rng.randint(0, latest),
                        "'abc'", 'NULL', '-1', '1e30', '-1e30', str(2 ** 63 - 1)])
+
+
+def costs(rng):
+    """For each of these SQLite begins a new scan."""
+    return 'cost IN (%s)' % ', '.join(str(rng.randint(0, 30)) for _ in range(rng.randint(2, 12)))
 
 
 def condition(rng, events, latest):
@@ -198,6 +204,7 @@ def condition(rng, events, latest):
         lambda: "stack IN (SELECT stack FROM events WHERE cost > %d)" % rng.randint(0, 20),
         lambda: "leaf(stack) = '%s'" % rng.choice(FRAMES),
         lambda: 'cost %s %s' % (rng.choice(['<', '<=', '>', '>=', '=', '<>']), number(rng, 30)),
+        lambda: costs(rng),
     ]
     if events:
         choices += [
@@ -213,7 +220,11 @@ def condition(rng, events, latest):
 
 def where(rng, events, latest):
     conditions = [condition(rng, events, latest) for _ in range(rng.randint(0, 3))]
-    return ' WHERE ' + rng.choice([' AND ', ' AND ', ' OR ']).join(conditions) if conditions else ''
+    word = rng.choice([' AND ', ' AND ', ' OR '])
+    # SQLite 3.40 makes an IN of `x = 'A' COLLATE NOCASE OR x = 'b'` and forgets the collation, in tables with an index, too.
+    if any('COLLATE' in text for text in conditions):
+        word = ' AND '
+    return ' WHERE ' + word.join(conditions) if conditions else ''
 
 
 def aggregates(rng, events):
@@ -221,6 +232,25 @@ def aggregates(rng, events):
         return 'count(*), sum(n), sum(cost), min(cost), max(n)'
     return rng.choice(['count(*)', 'count(*), sum(cost * weight)', 'sum(cost), min(t), max(until), avg(delay)',
                        'count(object), count(waker), quantile(cost, 0.9)', 'count(DISTINCT stack), sum(depth(stack))'])
+
+
+# Numbers of threads are in the order of streams and their threads on both sides; those of stacks are not.
+HIDDEN = ['stack']
+
+
+def ordered_groups(rng, events, table, chosen, latest):
+    """Groups in an order that they determine, often the one in which they are made, and some of them."""
+    visible = [column for column in chosen if column not in HIDDEN] or ['stream']
+    terms = rng.sample(visible, len(visible)) if rng.random() < 0.3 else visible
+    order = ', '.join(term + rng.choice(['', ' ASC', ' DESC', ' DESC', ' NULLS LAST']) for term in terms)
+    limit = rng.choice(['', '', ' LIMIT %d' % rng.randint(1, 5)])
+    names = ', '.join(shown(column, table) for column in visible)
+    if rng.random() < 0.3:
+        visible = [column for column in visible if column not in SHOWN] or ['stream']
+        order = ', '.join(term + rng.choice(['', ' DESC']) for term in visible)
+        return 'SELECT DISTINCT %s FROM %s%s ORDER BY %s%s' % (', '.join(visible), table, where(rng, events, latest), order, limit)
+    return 'SELECT %s, %s FROM %s%s GROUP BY %s ORDER BY %s%s' % (names, aggregates(rng, events), table, where(rng, events, latest),
+                                                                  ', '.join(visible), order, limit)
 
 
 SHOWN = {'stack': 'text(stack)', 'thread': '(SELECT stream * 100 + tid FROM threads x WHERE x.thread = %s.thread)',
@@ -240,11 +270,12 @@ def statement(rng, latest):
         columns += ['cpu', 'name', 'object', 'context', 'waker', 'tid']
     chosen = rng.sample(columns, rng.randint(1, 3))
     names = ', '.join(shown(column, table) for column in chosen)
-    kind = rng.randint(0, 6)
+    kind = rng.randint(0, 8)
     if kind == 0:
         return 'SELECT %s FROM %s%s' % (aggregates(rng, events), table, where(rng, events, latest))
     if kind in (1, 2):
-        return 'SELECT %s, %s FROM %s%s GROUP BY %s' % (names, aggregates(rng, events), table, where(rng, events, latest), ', '.join(chosen))
+        wanted = where(rng, events, latest) if kind == 1 else ' WHERE ' + costs(rng)
+        return 'SELECT %s, %s FROM %s%s GROUP BY %s' % (names, aggregates(rng, events), table, wanted, ', '.join(chosen))
     if kind == 3:
         plain = [column for column in chosen if column not in SHOWN] or ['stream']
         return 'SELECT DISTINCT %s FROM %s%s' % (', '.join(plain), table, where(rng, events, latest))
@@ -253,6 +284,8 @@ def statement(rng, latest):
     if kind == 5:
         plain = [column for column in chosen if column not in SHOWN] or ['stream']
         return 'SELECT %s, cost FROM %s%s ORDER BY %s, cost' % (', '.join(plain), table, where(rng, events, latest), ', '.join(plain))
+    if kind in (6, 7):
+        return ordered_groups(rng, events, table, chosen, latest)
     return rng.choice([
         "SELECT s.name, count(*), sum(e.cost) FROM streams s JOIN events e USING (stream) WHERE version = '4.0' GROUP BY s.stream",
         'SELECT t.name, w.name, count(*) FROM events e JOIN threads t USING (thread) LEFT JOIN threads w ON w.thread = e.waker GROUP BY 1, 2',
