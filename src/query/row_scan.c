@@ -169,6 +169,7 @@ static int enter_stream(struct lode_row_scan *scan)
 	if (fit_threads(scan) < 0 || fit_stacks(scan) < 0)
 		return lode_query_no_memory(data);
 	scan->block = 0;
+	scan->before = scan->behind = 0;
 	scan->in_stream = 1;
 	return 0;
 }
@@ -315,10 +316,13 @@ static int take_sums(struct lode_row_scan *scan)
 /* The next block of the current stream; leaves the stream behind its last one. */
 static int next_of_stream(struct lode_row_scan *scan)
 {
-	size_t count = scan->of_sums ? 1 : lode_store_blocks(scan->data->streams[scan->stream].store);
+	const struct lode_store *store = scan->data->streams[scan->stream].store;
+	size_t count = scan->of_sums ? 1 : lode_store_blocks(store);
 	int found = 0;
 
 	while (!found && scan->block < count) {
+		scan->before = scan->behind;
+		scan->behind += scan->of_sums ? 0 : lode_store_block(store, scan->block)->count;
 		found = scan->of_sums ? take_sums(scan) : take_block(scan, scan->block);
 		scan->block++;
 	}

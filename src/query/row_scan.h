@@ -31,6 +31,9 @@ static inline uint8_t lode_rows_type(const struct lode_rows *rows, size_t i)
 /* Blocks that a join may come back to are kept unpacked. */
 #define LODE_SCAN_BLOCKS 16
 
+/* Rows of a stream are numbered in so many bits. */
+#define LODE_SCAN_ID_BITS 40
+
 struct lode_scan_block {
 	size_t stream;
 	size_t block;
@@ -47,6 +50,8 @@ struct lode_row_scan {
 	enum lode_query_level level; /* that they need */
 	size_t stream;               /* the current one */
 	size_t block;                /* the next one of it */
+	uint64_t before;             /* rows of the stream before the current block, */
+	uint64_t behind;             /* and up to its end */
 	int in_stream;
 	int keep_blocks; /* set by the caller: it will be started again, and come by the same blocks */
 	uint64_t uses;
@@ -78,6 +83,12 @@ static inline size_t lode_row_scan_count(const struct lode_row_scan *scan)
 static inline size_t lode_row_scan_at(const struct lode_row_scan *scan, size_t i)
 {
 	return scan->picks ? scan->picks[i] : scan->first + i;
+}
+
+/* The same row has the same number in every scan, and no two have one. */
+static inline int64_t lode_row_scan_id(const struct lode_row_scan *scan, size_t row)
+{
+	return (int64_t)((uint64_t)scan->rows.stream << LODE_SCAN_ID_BITS | (scan->before + row));
 }
 
 #endif

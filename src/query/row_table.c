@@ -43,7 +43,6 @@ struct row_cursor {
 	size_t at, count;             /* among those of the block */
 	int is_grouped;
 	int at_end;
-	int64_t rowid;
 	size_t filters; /* times that it was started */
 	struct lode_row_plan plan;
 	struct lode_row_filter filter;
@@ -143,7 +142,6 @@ static int next_row(sqlite3_vtab_cursor *base)
 {
 	struct row_cursor *cursor = (struct row_cursor *)base;
 
-	cursor->rowid++;
 	if (++cursor->at >= cursor->count)
 		return next_block(cursor);
 	if (cursor->picks)
@@ -167,7 +165,6 @@ static int start_cursor(sqlite3_vtab_cursor *base, int number, const char *text,
 		return SQLITE_NOMEM;
 	cursor->is_grouped = cursor->plan.group_count > 0;
 	cursor->scan.keep_blocks = cursor->filters++ > 0;
-	cursor->rowid = 0;
 	if (!cursor->is_grouped) {
 		code = lode_row_scan_start(&cursor->scan, cursor->data, &cursor->filter, table->of_sums,
 					   cursor->plan.fields);
@@ -302,9 +299,12 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 	return SQLITE_OK;
 }
 
+/* By these numbers SQLite knows rows again that fit several parts of an OR, each of which it reads in a scan of its own. */
 static int give_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
-	*rowid = ((struct row_cursor *)base)->rowid;
+	const struct row_cursor *cursor = (const struct row_cursor *)base;
+
+	*rowid = cursor->is_grouped ? (int64_t)cursor->row : lode_row_scan_id(&cursor->scan, cursor->row);
 	return SQLITE_OK;
 }
 
