@@ -318,7 +318,21 @@ static void select_stream(struct selection *selection, const struct work *work, 
 	selection->blocks[selection->count++] = work->gate->blocks ? work->gate->blocks[stream] : 0;
 }
 
-/* `blocks` of a selection must be below their number; those of all streams may not be. */
+/*
+ * Blocks of a selection must be numbered below their number; those of all streams may not be. Each gets the place of its
+ * first stream, from the last stream on: those before it still have their old numbers.
+ */
+static void renumber_blocks(const struct selection *selection)
+{
+	for (size_t i = selection->count; i-- > 0;) {
+		uint32_t first = 0;
+
+		while (selection->blocks[first] != selection->blocks[i])
+			first++;
+		selection->blocks[i] = first;
+	}
+}
+
 static int compare_selection(const struct selection *selection, size_t base,
 			     struct lode_blocked_interval *interval, struct lode_blocked_use *use)
 {
@@ -334,12 +348,7 @@ static int compare_selection(const struct selection *selection, size_t base,
 		.jobs = 1,
 	};
 
-	for (size_t i = 0; i < selection->count; i++)
-		for (size_t k = 0; k <= i; k++)
-			if (selection->blocks[k] == selection->blocks[i]) {
-				selection->blocks[i] = (uint32_t)k;
-				break;
-			}
+	renumber_blocks(selection);
 	return lode_blocked_intervals(&input, interval, use);
 }
 

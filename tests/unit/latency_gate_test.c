@@ -57,7 +57,25 @@ struct setting {
 	size_t hosts;   /* 0: one */
 	size_t persist;
 	size_t gone; /* so many of the last slow streams are like those of the base */
+	size_t only; /* but only those of this host, the first is 1; 0: of any */
+	int swapped; /* the blocks of hosts have the opposite order */
 };
+
+static uint32_t block_of(const struct setting *setting, size_t stream)
+{
+	uint32_t host = setting->hosts ? (uint32_t)(stream % setting->hosts) : 0;
+
+	if (setting->apart)
+		return stream >= setting->streams;
+	return setting->swapped ? (uint32_t)setting->hosts - 1 - host : host;
+}
+
+/* Whether a stream of the slow side is like those of the base. */
+static int is_gone(const struct setting *setting, size_t stream)
+{
+	return stream >= setting->streams - setting->gone &&
+	       (!setting->only || (setting->streams + stream) % setting->hosts == setting->only - 1);
+}
 
 /* What the only rule comes to; `found` is its first subject. */
 static enum lode_gate_verdict judge(const struct runs *good, const struct runs *bad, const struct setting *setting,
@@ -80,15 +98,13 @@ static enum lode_gate_verdict judge(const struct runs *good, const struct runs *
 		struct lode_latency_row *row = &slow.rows[i];
 
 		/* Both have the same stacks where this is used. */
-		if (row->stream >= setting->streams - setting->gone)
+		if (is_gone(setting, row->stream))
 			row->own = after.rows[i].own;
 	}
 	for (size_t i = 0; i < 2 * setting->streams; i++) {
 		int is_slow = i >= setting->streams;
 
-		blocks[i] = setting->hosts ? (uint32_t)(i % setting->hosts) : 0;
-		if (setting->apart)
-			blocks[i] = (uint32_t)is_slow;
+		blocks[i] = block_of(setting, i);
 		if (is_slow)
 			times[i - setting->streams] = i;
 	}
@@ -235,6 +251,28 @@ static void what_the_last_streams_do_not_show_went_away(void **state)
 			 LODE_GATE_BEYOND);
 }
 
+static void what_one_of_two_hosts_still_shows_is_beyond_in_any_order_of_hosts(void **state)
+{
+	struct runs good, bad;
+
+	(void)state;
+	make_runs(&good, 20);
+	make_runs(&bad, 150);
+	for (int i = 0; i < 4; i++) {
+		struct setting setting = { .rule = "total > 10%",
+					   .streams = 40,
+					   .hosts = 2,
+					   .persist = 12,
+					   .gone = 12,
+					   .only = 1 + (size_t)i / 2,
+					   .swapped = i % 2 };
+
+		assert_int_equal(judge(&good, &bad, &setting, 1, NULL, NULL), LODE_GATE_BEYOND);
+		setting.only = 0;
+		assert_int_equal(judge(&good, &bad, &setting, 1, NULL, NULL), LODE_GATE_WENT_AWAY);
+	}
+}
+
 /* Equal sides, a rule for every function that allows nothing: false alarms of all functions together. */
 static void false_alarms_are_as_rare_as_promised(void **state)
 {
@@ -260,6 +298,7 @@ int main(void)
 		cmocka_unit_test(only_hosts_of_both_sides_are_compared),
 		cmocka_unit_test(time_that_moved_is_not_beyond_a_limit),
 		cmocka_unit_test(what_the_last_streams_do_not_show_went_away),
+		cmocka_unit_test(what_one_of_two_hosts_still_shows_is_beyond_in_any_order_of_hosts),
 		cmocka_unit_test(false_alarms_are_as_rare_as_promised),
 	};
 
