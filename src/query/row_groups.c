@@ -307,7 +307,8 @@ static unsigned group_fields(const struct lode_row_plan *plan)
 static int number_rows(struct grouping *grouping, struct lode_row_scan *scan, const struct lode_row_filter *filter,
 		       int of_sums)
 {
-	int code = lode_row_scan_start(scan, grouping->data, filter, of_sums, group_fields(grouping->plan)),
+	unsigned fields = group_fields(grouping->plan);
+	int code = lode_row_scan_start(scan, grouping->data, filter, of_sums, fields, grouping->plan->fields),
 	    found = 0;
 
 	while (!code && (found = lode_row_scan_next(scan)) > 0)
@@ -315,19 +316,30 @@ static int number_rows(struct grouping *grouping, struct lode_row_scan *scan, co
 	return code ? code : found;
 }
 
+/* Rows are matched with their groups by their order alone. */
+static int fail_changed(struct lode_query_data *data)
+{
+	return data->code = lode_fail(&data->error, LODE_SYSTEM,
+				      "query: a stream changed while it was read; ask again");
+}
+
 static int place_rows(struct grouping *grouping, struct lode_row_scan *scan, const struct lode_row_filter *filter,
 		      int of_sums, size_t total, struct lode_rows *rows)
 {
 	unsigned fields = grouping->plan->fields | group_fields(grouping->plan);
 	size_t done = 0;
-	int code = lode_row_scan_start(scan, grouping->data, filter, of_sums, fields), found = 0;
+	int code = lode_row_scan_start(scan, grouping->data, filter, of_sums, fields, 0), found = 0;
 
 	if (!code && make_room(rows, scan, fields, total) < 0)
 		code = lode_query_no_memory(grouping->data);
 	while (!code && (found = lode_row_scan_next(scan)) > 0) {
+		if (lode_row_scan_count(scan) > grouping->of_rows.count - done)
+			return fail_changed(grouping->data);
 		place_block(grouping, scan, grouping->of_rows.items + done, rows);
 		done += lode_row_scan_count(scan);
 	}
+	if (!code && !found && done < grouping->of_rows.count)
+		return fail_changed(grouping->data);
 	return code ? code : found;
 }
 

@@ -73,19 +73,24 @@ static unsigned columns_of(unsigned fields)
 	return mask;
 }
 
+static enum lode_query_level level_of(unsigned fields, int of_sums)
+{
+	if (fields & STACKS)
+		return LODE_QUERY_STACKS;
+	if (of_sums && fields & NAMES && !(fields & (BIT(LODE_ROW_TID) | BIT(LODE_ROW_PID))))
+		return LODE_QUERY_CLOSED;
+	return fields & NAMES ? LODE_QUERY_THREADS : LODE_QUERY_OPENED;
+}
+
 int lode_row_scan_start(struct lode_row_scan *scan, struct lode_query_data *data,
-			const struct lode_row_filter *filter, int of_sums, unsigned fields)
+			const struct lode_row_filter *filter, int of_sums, unsigned fields, unsigned later)
 {
 	fields |= filtered_fields(filter);
 	scan->data = data;
 	scan->filter = filter;
 	scan->of_sums = of_sums;
 	scan->columns = columns_of(fields);
-	scan->level = fields & STACKS  ? LODE_QUERY_STACKS
-		      : fields & NAMES ? LODE_QUERY_THREADS
-				       : LODE_QUERY_OPENED;
-	if (of_sums && scan->level == LODE_QUERY_THREADS && !(fields & (BIT(LODE_ROW_TID) | BIT(LODE_ROW_PID))))
-		scan->level = LODE_QUERY_CLOSED;
+	scan->level = level_of(fields | later, of_sums);
 	scan->stream = scan->block = 0;
 	scan->in_stream = 0;
 	/* Together they are made by several threads; a few are made when their turn comes. */

@@ -69,9 +69,12 @@ struct lode_row_scan {
 
 /* A zeroed scan is released. */
 void lode_row_scan_release(struct lode_row_scan *scan);
-/* Begins from the first row. `fields` has a bit for each enum lode_row_field that will be read. */
+/*
+ * Begins from the first row. `fields` has a bit for each enum lode_row_field that will be read; streams are loaded as far as
+ * `later` needs, too, the fields that another scan of the same rows will read. Then both leave out the same streams.
+ */
 int lode_row_scan_start(struct lode_row_scan *scan, struct lode_query_data *data,
-			const struct lode_row_filter *filter, int of_sums, unsigned fields);
+			const struct lode_row_filter *filter, int of_sums, unsigned fields, unsigned later);
 /* Finds the next block that has rows. Returns 1, 0 behind the last, or a negative code with the sentence in the data. */
 int lode_row_scan_next(struct lode_row_scan *scan);
 /* How many rows it has found, and which the i-th of them is. */

@@ -167,7 +167,7 @@ static int start_cursor(sqlite3_vtab_cursor *base, int number, const char *text,
 	cursor->scan.keep_blocks = cursor->filters++ > 0;
 	if (!cursor->is_grouped) {
 		code = lode_row_scan_start(&cursor->scan, cursor->data, &cursor->filter, table->of_sums,
-					   cursor->plan.fields);
+					   cursor->plan.fields, 0);
 		return code ? lode_query_table_failed(base->pVtab, cursor->data) : next_block(cursor);
 	}
 	code = lode_row_groups_make(cursor->data, &cursor->plan, &cursor->scan, &cursor->filter, table->of_sums,
