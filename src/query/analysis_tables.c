@@ -266,15 +266,22 @@ static const struct {
 	[CRITICAL_PATH] = { "scope", read_path },
 };
 
+/* An analysis ends when the statement must: it asks whenever it tells how far it is. */
+static int report_progress(void *context, const char *phase, const char *unit, uint64_t done, uint64_t total)
+{
+	return lode_query_report(context, phase, unit, done, total);
+}
+
 static int make_result(struct lode_query_data *data, int which)
 {
 	struct reading reading = { .data = data, .results = data->results };
 	const struct lode_query_analyses *analyses = &data->options.analyses;
+	const struct lode_progress progress = { report_progress, data };
 	struct lode_buffer json = { 0 };
 	int code = 0;
 
 	if (analyses->make)
-		code = analyses->make(analyses->context, makers[which].analysis, &json, &data->error);
+		code = analyses->make(analyses->context, makers[which].analysis, &progress, &json, &data->error);
 	if (!code && json.failed)
 		code = lode_fail_memory(&data->error);
 	if (!code)
@@ -299,6 +306,8 @@ static int count_result(struct lode_query_data *data, int which, const char *tab
 	result = &data->results->results[which];
 	if (!result->is_made && make_result(data, which))
 		return data->code;
+	if (lode_query_must_stop(data))
+		return LODE_USAGE;
 	for (result->columns = 0; lode_query_columns(table)[result->columns].name;)
 		result->columns++;
 	*count = (int64_t)(result->cells.count / result->columns);

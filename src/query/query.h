@@ -19,8 +19,12 @@ struct lode_query;
 
 /* Tables that hold the results of an analysis ask for them when they are first used. */
 struct lode_query_analyses {
-	/* Appends the JSON that `lode NAME --json` writes for the same streams ("mine", "scope", "signatures"). */
-	int (*make)(void *context, const char *name, struct lode_buffer *json, struct lode_error *error);
+	/*
+	 * Appends the JSON that `lode NAME --json` writes for the same streams ("mine", "scope", "signatures"). `progress` asks
+	 * it to stop when the time of the statement is used up.
+	 */
+	int (*make)(void *context, const char *name, const struct lode_progress *progress,
+		    struct lode_buffer *json, struct lode_error *error);
 	void *context;
 };
 

@@ -242,15 +242,21 @@ int lode_query_load_attributes(struct lode_query_data *data)
 
 /* ---- limits ---- */
 
-int lode_query_must_stop(struct lode_query_data *data)
+int lode_query_report(struct lode_query_data *data, const char *phase, const char *unit, uint64_t done,
+		      uint64_t total)
 {
 	if (data->stop || data->code)
 		return 1;
 	if (data->deadline && lode_now() > data->deadline)
 		data->stop = LODE_QUERY_OUT_OF_TIME;
-	else if (lode_progress_report(data->options.progress, "query", "rows", 0, 0))
+	else if (lode_progress_report(data->options.progress, phase, unit, done, total))
 		data->stop = LODE_QUERY_STOPPED;
 	return data->stop != LODE_QUERY_GOES_ON;
+}
+
+int lode_query_must_stop(struct lode_query_data *data)
+{
+	return lode_query_report(data, "query", "rows", 0, 0);
 }
 
 /* ---- texts ---- */

@@ -107,6 +107,9 @@ size_t lode_query_stream_of(const struct lode_query_data *data, int64_t thread);
 
 /* Whether the statement must end; called often, also from loops of the tables. */
 int lode_query_must_stop(struct lode_query_data *data);
+/* The same, and tells how far a part of the statement is (progress.h). */
+int lode_query_report(struct lode_query_data *data, const char *phase, const char *unit, uint64_t done,
+		      uint64_t total);
 /* Notes that memory ran out; returns LODE_SYSTEM. */
 int lode_query_no_memory(struct lode_query_data *data);
 

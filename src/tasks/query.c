@@ -63,7 +63,8 @@ struct asking {
 };
 
 /* Runs an analysis of the same corpora for the tables that show its result. */
-static int make_analysis(void *context, const char *name, struct lode_buffer *json, struct lode_error *error)
+static int make_analysis(void *context, const char *name, const struct lode_progress *progress,
+			 struct lode_buffer *json, struct lode_error *error)
 {
 	static const struct lode_command *const commands[] = { &lode_command_mine, &lode_command_scope,
 							       &lode_command_signatures };
@@ -80,7 +81,7 @@ static int make_analysis(void *context, const char *name, struct lode_buffer *js
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (!strcmp(commands[i]->name, name))
 			code = lode_call_inner(asking->analysis->call, commands[i], asking->corpus_count + 2,
-					       words, asking->analysis->work.progress, json, error);
+					       words, progress, json, error);
 	lode_free(words);
 	return code;
 }
