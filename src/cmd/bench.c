@@ -488,6 +488,7 @@ static int find_cause(struct bench *bench, struct lode_bench_result *result, cha
 			trial = &bench->trials[i];
 	if (!trial || bench->settings->no_record)
 		return 0;
+	result->cause_of = (size_t)(trial - bench->trials);
 	code = lode_bench_find_cause(bench->analysis->call, bench->analysis->work.progress,
 				     &(struct lode_bench_recording){
 					     .programs = trial->programs,

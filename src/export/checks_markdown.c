@@ -6,11 +6,14 @@
 
 #include "base/safe_text.h"
 
-static void put_code(struct lode_buffer *buffer, const char *text)
+#include <string.h>
+
+static void put_code_n(struct lode_buffer *buffer, const char *text, size_t length)
 {
 	struct lode_buffer safe = { 0 };
 
-	lode_text_safe(&safe, text);
+	lode_buffer_add(&safe, text, length);
+	lode_text_escape(&safe, 0);
 	lode_buffer_byte(buffer, '`');
 	for (size_t i = 0; i < safe.size; i++) {
 		if (safe.bytes[i] == '|')
@@ -20,6 +23,21 @@ static void put_code(struct lode_buffer *buffer, const char *text)
 	lode_buffer_byte(buffer, '`');
 	buffer->failed |= safe.failed;
 	lode_buffer_release(&safe);
+}
+
+static void put_code(struct lode_buffer *buffer, const char *text)
+{
+	put_code_n(buffer, text, strlen(text));
+}
+
+static void put_reason(struct lode_buffer *buffer, const struct lode_check *check)
+{
+	if (!*check->reason)
+		return;
+	lode_buffer_text(buffer, "; ");
+	if (check->named)
+		put_code_n(buffer, check->reason, check->named);
+	lode_buffer_text(buffer, check->reason + check->named);
 }
 
 static const char *sign_of(const struct lode_checks *checks, const struct lode_check *check)
@@ -40,8 +58,9 @@ void lode_checks_markdown(const struct lode_checks *checks, struct lode_buffer *
 		put_code(buffer, check->rule);
 		lode_buffer_text(buffer, " | ");
 		put_code(buffer, check->subject);
-		lode_buffer_print(buffer, " | %s | %s%s%s |\n", check->measured,
-				  lode_verdict_words(check->verdict), *check->reason ? "; " : "", check->reason);
+		lode_buffer_print(buffer, " | %s | %s", check->measured, lode_verdict_words(check->verdict));
+		put_reason(buffer, check);
+		lode_buffer_text(buffer, " |\n");
 	}
 	lode_buffer_print(buffer, "\n%s.\n", checks->compared);
 }

@@ -147,15 +147,14 @@ static enum lode_gate_verdict judge(const struct lode_bench_result *result, cons
 					      : LODE_GATE_UNSURE;
 }
 
-static void put_cause(const struct lode_bench_result *result, struct lode_buffer *buffer)
+/* Returns the length of the function's name, which comes first. */
+static size_t put_cause(const struct lode_bench_cause *cause, struct lode_buffer *buffer)
 {
-	const struct lode_bench_cause *cause = &result->cause;
-
-	if (!result->has_cause)
-		return;
-	lode_buffer_print(buffer, "%s takes ", cause->frame);
+	lode_buffer_text(buffer, cause->frame);
+	lode_buffer_text(buffer, " takes ");
 	lode_signed_duration((double)cause->delta_ns, buffer);
 	lode_buffer_text(buffer, " per run");
+	return strlen(cause->frame);
 }
 
 void lode_bench_checks(const struct lode_bench_result *result, struct lode_checks *checks)
@@ -174,7 +173,8 @@ void lode_bench_checks(const struct lode_bench_result *result, struct lode_check
 			return;
 		lode_buffer_text(&subject, input->input ? input->input : "the whole run");
 		lode_bench_words(result, input, &measured);
-		put_cause(result, &reason);
+		if (result->has_cause && result->cause_of == i)
+			check->named = put_cause(&result->cause, &reason);
 		check->subject = lode_checks_text(checks, &subject);
 		check->module = lode_checks_text(checks, &module);
 		check->measured = lode_checks_text(checks, &measured);

@@ -66,6 +66,7 @@ struct lode_bench_result {
 	const char *corpus;      /* where they are; NULL: they are not kept */
 	int has_cause;
 	struct lode_bench_cause cause;
+	size_t cause_of;      /* the number of the input whose runs were recorded for it */
 	const char *no_cause; /* why there is none; NULL: nothing was recorded, or there is one */
 };
 

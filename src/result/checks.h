@@ -15,6 +15,7 @@ struct lode_check {
 	enum lode_gate_verdict verdict;
 	char *measured; /* `+20ms [+15ms, +25ms], +9.9% [+7.4%, +12%] of a run` */
 	char *reason;   /* why it is not as `measured` looks, or how to learn more; "" where that is clear */
+	size_t named;   /* so many of the reason's first bytes are the name of a function */
 };
 
 struct lode_checks {
