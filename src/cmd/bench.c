@@ -151,6 +151,7 @@ struct trial {
 	uint64_t *times[2];
 	uint64_t *cpu[2];
 	size_t capacity[4];
+	size_t next_look; /* pairs that there must be */
 	int decided;
 };
 
@@ -349,50 +350,84 @@ static int is_decided(const struct bench *bench, const struct lode_confidence_in
 	       (interval->low >= -limit && interval->high <= limit) || interval->high - interval->low <= limit;
 }
 
-static int look(struct bench *bench, struct trial *trial, struct lode_error *error)
+/* A look takes longer the more pairs there are. So looks become rarer, at the price of 3 % more pairs. */
+static int decide(const struct bench *bench, struct trial *trial, struct lode_error *error)
 {
-	if (lode_confidence_sequence_look(&trial->ratios, LEVEL / (double)bench->count, &trial->interval) < 0)
+	struct lode_confidence_interval interval;
+	size_t pairs = trial->ratios.count;
+
+	if (pairs < trial->next_look)
+		return 0;
+	trial->next_look = pairs + pairs / 32 + 1;
+	if (lode_confidence_sequence_ends(&trial->ratios, LEVEL / (double)bench->count, &interval) < 0)
 		return lode_fail_memory(error);
-	trial->decided = is_decided(bench, &trial->interval);
+	trial->decided = is_decided(bench, &interval);
 	return 0;
+}
+
+static int is_late(const struct bench *bench)
+{
+	uint64_t most = bench->settings->max_time ? bench->settings->max_time : DEFAULT_TIME;
+
+	return lode_now() - bench->began >= most;
 }
 
 /* Whether another round is to be made; sets why not. */
 static int goes_on(struct bench *bench)
 {
-	uint64_t most = bench->settings->max_time ? bench->settings->max_time : DEFAULT_TIME;
+	const struct trial *last = &bench->trials[bench->count - 1]; /* others have no fewer pairs in a round */
 	size_t decided = 0;
 
 	for (size_t i = 0; i < bench->count; i++)
 		decided += (size_t)bench->trials[i].decided;
-	bench->ended = bench->pairs && bench->trials[0].ratios.count >= bench->pairs ? "pairs"
-		       : !bench->pairs && decided == bench->count                    ? "decided"
-		       : lode_now() - bench->began >= most                           ? "max-time"
-										     : NULL;
+	bench->ended = bench->pairs && last->ratios.count >= bench->pairs ? "pairs"
+		       : !bench->pairs && decided == bench->count         ? "decided"
+		       : is_late(bench)                                   ? "max-time"
+									  : NULL;
 	return !bench->ended;
+}
+
+/* A pair for each input, unless time is up. How many there will be may be known: then nobody looks before the end. */
+static int make_round(struct bench *bench, struct lode_error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < bench->count && !is_late(bench); i++) {
+		struct trial *trial = &bench->trials[i];
+
+		if (!bench->pairs && trial->decided)
+			continue;
+		code = run_pair(bench, trial, error);
+		if (!code && !bench->pairs)
+			code = decide(bench, trial, error);
+	}
+	return code;
+}
+
+static int look_at_all(struct bench *bench, struct lode_error *error)
+{
+	double level = LEVEL / (double)bench->count;
+	int code = 0;
+
+	for (size_t i = 0; !code && i < bench->count; i++)
+		code = lode_confidence_sequence_look(&bench->trials[i].ratios, level, &bench->trials[i].interval);
+	return code ? lode_fail_memory(error) : 0;
 }
 
 static int make_runs(struct bench *bench, struct lode_error *error)
 {
 	const struct lode_progress *progress = bench->analysis->work.progress;
-	int code = warm_up(bench, error);
+	int code;
 
 	bench->began = lode_now();
+	code = warm_up(bench, error);
 	while (!code && goes_on(bench)) {
-		for (size_t i = 0; !code && i < bench->count; i++) {
-			struct trial *trial = &bench->trials[i];
-
-			if (!bench->pairs && trial->decided)
-				continue;
-			code = run_pair(bench, trial, error);
-			if (!code)
-				code = look(bench, trial, error);
-		}
+		code = make_round(bench, error);
 		if (!code && lode_progress_report(progress, "comparing", "runs", bench->runs,
 						  2 * bench->pairs * bench->count))
 			code = lode_fail(error, LODE_SYSTEM, "stopped before the difference was known");
 	}
-	return code;
+	return code ? code : look_at_all(bench, error);
 }
 
 /* ---- the result ---- */

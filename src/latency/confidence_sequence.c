@@ -138,15 +138,24 @@ static int find_estimate(const struct lode_confidence_sequence *sequence, double
 	return 0;
 }
 
+int lode_confidence_sequence_ends(const struct lode_confidence_sequence *sequence, double level,
+				  struct lode_confidence_interval *interval)
+{
+	interval->low = find_end(sequence, level, 1);
+	interval->high = find_end(sequence, level, -1);
+	if (interval->low <= interval->high)
+		return 0;
+	/* Two games may rule out everything, in no more than `level` of all experiments. */
+	if (find_estimate(sequence, &interval->estimate) < 0)
+		return LODE_SYSTEM;
+	interval->low = interval->high = interval->estimate;
+	return 0;
+}
+
 int lode_confidence_sequence_look(const struct lode_confidence_sequence *sequence, double level,
 				  struct lode_confidence_interval *interval)
 {
-	if (find_estimate(sequence, &interval->estimate) < 0)
-		return LODE_SYSTEM;
-	interval->low = find_end(sequence, level, 1);
-	interval->high = find_end(sequence, level, -1);
-	/* Two games may rule out everything, in no more than `level` of all experiments. */
-	if (interval->low > interval->high)
-		interval->low = interval->high = interval->estimate;
-	return 0;
+	return find_estimate(sequence, &interval->estimate) < 0
+		       ? LODE_SYSTEM
+		       : lode_confidence_sequence_ends(sequence, level, interval);
 }

@@ -29,7 +29,10 @@ struct lode_confidence_interval {
 
 /* Returns 0 or LODE_SYSTEM. */
 int lode_confidence_sequence_add(struct lode_confidence_sequence *sequence, double value);
-/* Of the values so far. Returns 0 or LODE_SYSTEM. */
+/* The ends alone, without the estimate (which stays as it is): in linear time. Returns 0 or LODE_SYSTEM. */
+int lode_confidence_sequence_ends(const struct lode_confidence_sequence *sequence, double level,
+				  struct lode_confidence_interval *interval);
+/* Of the values so far, all; the estimate sorts as many numbers as there are pairs of values. Returns 0 or LODE_SYSTEM. */
 int lode_confidence_sequence_look(const struct lode_confidence_sequence *sequence, double level,
 				  struct lode_confidence_interval *interval);
 void lode_confidence_sequence_release(struct lode_confidence_sequence *sequence);

@@ -117,6 +117,10 @@ void lode_bench_words(const struct lode_bench_result *result, const struct lode_
 		lode_buffer_print(buffer, " (%.0f%%)", 100 * (1 - result->level));
 		break;
 	default:
+		if (!input->pairs) {
+			lode_buffer_text(buffer, "not known: there was no time for a pair of runs");
+			break;
+		}
 		lode_buffer_text(buffer, "not surely slower or faster: ");
 		lode_signed_percent(input->change, buffer);
 		if (!input->known) {

@@ -35,7 +35,8 @@ static void put_input(const struct lode_bench_result *result, const struct lode_
 		lode_text_safe(buffer, input->input);
 	}
 	lode_buffer_byte(buffer, '\n');
-	put_times(input, buffer);
+	if (input->pairs)
+		put_times(input, buffer);
 }
 
 static void put_cause(const struct lode_bench_result *result, const struct lode_look *look,

@@ -165,6 +165,23 @@ static void intervals_become_narrow(void **state)
 	lode_confidence_sequence_release(&sequence);
 }
 
+static void ends_alone_are_those_of_a_look(void **state)
+{
+	struct lode_confidence_sequence sequence = { 0 };
+	struct lode_random random = { 11 };
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		struct lode_confidence_interval look, ends = { .estimate = 77 };
+
+		assert_int_equal(lode_confidence_sequence_look(&sequence, LEVEL, &look), 0);
+		assert_int_equal(lode_confidence_sequence_ends(&sequence, LEVEL, &ends), 0);
+		assert_true(look.low == ends.low && look.high == ends.high);
+		lode_confidence_sequence_add(&sequence, normal(&random));
+	}
+	lode_confidence_sequence_release(&sequence);
+}
+
 static void equal_values_are_no_trouble(void **state)
 {
 	struct lode_confidence_sequence sequence = { 0 };
@@ -184,6 +201,7 @@ int main(void)
 		cmocka_unit_test(intervals_are_what_no_bet_rules_out),
 		cmocka_unit_test(intervals_hold_at_every_look),
 		cmocka_unit_test(intervals_become_narrow),
+		cmocka_unit_test(ends_alone_are_those_of_a_look),
 		cmocka_unit_test(equal_values_are_no_trouble),
 	};
 
