@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 extern const struct lode_command lode_command_record;
 extern const struct lode_command lode_command_diff;
@@ -35,18 +37,35 @@ static void add_word(struct words *words, const char *word)
 
 /* ---- recording ---- */
 
+/* Where runs are recorded, and what tells them from those of other experiments in the same corpus. */
+struct place {
+	const char *corpus;
+	char experiment[64]; /* an attribute of their streams, `bench=...` */
+};
+
+static void name_experiment(struct place *place)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(place->experiment, sizeof(place->experiment), "bench=%llx-%llx-%x",
+		 (unsigned long long)now.tv_sec, (unsigned long long)now.tv_nsec, (unsigned)getpid());
+}
+
 /* The program's output is not wanted; the shell is gone before the program begins. */
-static int record_run(const struct lode_call *call, const struct lode_bench_program *program, const char *corpus,
-		      int side, struct lode_error *error)
+static int record_run(const struct lode_call *call, const struct lode_bench_program *program,
+		      const struct place *place, int side, struct lode_error *error)
 {
 	struct lode_buffer shown = { 0 };
 	struct words words = { .count = 0 };
 	int code;
 
 	add_word(&words, "--output");
-	add_word(&words, corpus);
+	add_word(&words, place->corpus);
 	add_word(&words, "--attr");
 	add_word(&words, side ? "side=B" : "side=A");
+	add_word(&words, "--attr");
+	add_word(&words, place->experiment);
 	add_word(&words, "--");
 	add_word(&words, "/bin/sh");
 	add_word(&words, "-c");
@@ -63,7 +82,7 @@ static int record_run(const struct lode_call *call, const struct lode_bench_prog
 
 /* Pairs in random order, as timed runs are. */
 static int record_runs(const struct lode_call *call, const struct lode_progress *progress,
-		       const struct lode_bench_recording *recording, const char *corpus, uint64_t *done,
+		       const struct lode_bench_recording *recording, const struct place *place, uint64_t *done,
 		       struct lode_error *error)
 {
 	struct lode_random random = lode_random_piece(recording->seed, 1);
@@ -83,7 +102,7 @@ static int record_runs(const struct lode_call *call, const struct lode_progress 
 			code = lode_bench_run(recording->setup, NULL, 0, &run, error);
 		}
 		if (!code)
-			code = record_run(call, &recording->programs[side], corpus, side, error);
+			code = record_run(call, &recording->programs[side], place, side, error);
 		*done = (i + 1) / 2;
 	}
 	return code;
@@ -161,7 +180,7 @@ static char *rename_rule(const struct lode_bench_recording *recording)
 	return lode_format("%s=%s", names[!recording->faster], names[recording->faster]);
 }
 
-static int compare(const struct lode_call *call, const struct lode_progress *progress, const char *corpus,
+static int compare(const struct lode_call *call, const struct lode_progress *progress, const struct place *place,
 		   const struct lode_bench_recording *recording, struct lode_bench_result *result,
 		   struct lode_error *error)
 {
@@ -172,7 +191,9 @@ static int compare(const struct lode_call *call, const struct lode_progress *pro
 	struct words words = { .count = 0 };
 	int code;
 
-	add_word(&words, corpus);
+	add_word(&words, place->corpus);
+	add_word(&words, "--where");
+	add_word(&words, place->experiment);
 	add_word(&words, "--base-where");
 	add_word(&words, faster ? "side=B" : "side=A");
 	add_word(&words, "--slow-where");
@@ -212,22 +233,24 @@ int lode_bench_find_cause(const struct lode_call *call, const struct lode_progre
 			  const struct lode_bench_recording *recording, struct lode_bench_result *result,
 			  struct lode_error *error)
 {
-	const char *parent = getenv("TMPDIR"), *corpus = recording->corpus;
+	const char *parent = getenv("TMPDIR");
+	struct place place = { .corpus = recording->corpus };
 	char *folder = NULL;
 	int code = 0;
 
-	if (!corpus) {
+	name_experiment(&place);
+	if (!place.corpus) {
 		folder = lode_format("%s/lode-bench-XXXXXX", parent && *parent ? parent : "/var/tmp");
 		if (!folder)
 			return lode_fail_memory(error);
 		if (!mkdtemp(folder))
 			code = lode_fail(error, LODE_SYSTEM, "%s: cannot be created: %s", folder, strerror(errno));
-		corpus = folder;
+		place.corpus = folder;
 	}
 	if (!code)
-		code = record_runs(call, progress, recording, corpus, &result->recorded, error);
+		code = record_runs(call, progress, recording, &place, &result->recorded, error);
 	if (!code)
-		code = compare(call, progress, corpus, recording, result, error);
+		code = compare(call, progress, &place, recording, result, error);
 	if (folder)
 		nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	lode_free(folder);
