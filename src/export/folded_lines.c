@@ -1,30 +1,14 @@
 /* Folded lines: see folded_lines.h. */
 #include "export/folded_lines.h"
 
+#include "base/folded_frame.h"
 #include "base/memory.h"
 #include "trace/events.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_NAME "[unknown]"
-
 /* ---- frames as they are written ---- */
-
-static void clean_frame(struct lode_folded_texts *texts, size_t start)
-{
-	int changed = 0;
-
-	for (size_t i = start; i < texts->texts.size; i++) {
-		char *byte = &texts->texts.bytes[i];
-
-		if (*byte == ';')
-			*byte = ':', changed = 1;
-		else if (*byte == '\n' || *byte == '\r')
-			*byte = ' ', changed = 1;
-	}
-	texts->changed += (uint64_t)changed;
-}
 
 int lode_folded_texts_add(struct lode_folded_texts *texts, const struct lode_frames *frames,
 			  struct lode_error *error)
@@ -37,12 +21,13 @@ int lode_folded_texts_add(struct lode_folded_texts *texts, const struct lode_fra
 		texts->starts[texts->count] = start;
 		lode_frames_text(frames, (uint32_t)texts->count, &texts->texts);
 		if (texts->texts.size == start) {
-			lode_buffer_text(&texts->texts, NO_NAME);
+			lode_buffer_text(&texts->texts, LODE_FOLDED_NO_NAME);
 			texts->changed++;
 		}
 		if (texts->texts.failed)
 			return lode_fail_memory(error);
-		clean_frame(texts, start);
+		texts->changed +=
+			(uint64_t)lode_folded_clean(texts->texts.bytes + start, texts->texts.size - start);
 	}
 	texts->starts[frames->count] = texts->texts.size;
 	return 0;

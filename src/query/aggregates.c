@@ -174,7 +174,7 @@ static void write_flame(struct lode_query_data *data, const struct flame *flame,
 	for (uint32_t stack = 1; sums && stack < data->dictionary.tree.count; stack++) {
 		if (!sums[stack])
 			continue;
-		lode_query_text_of(data, stack, buffer);
+		lode_query_folded_of(data, stack, buffer);
 		lode_buffer_byte(buffer, ' ');
 		lode_buffer_number(buffer, sums[stack]);
 		lode_buffer_byte(buffer, '\n');

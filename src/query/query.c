@@ -217,11 +217,11 @@ int lode_query_is_complete(const char *sql)
 	return sqlite3_complete(sql);
 }
 
-int lode_query_stack_text(struct lode_query *query, int64_t stack, struct lode_buffer *buffer)
+int lode_query_folded_stack(struct lode_query *query, int64_t stack, struct lode_buffer *buffer)
 {
 	if (stack < 0 || (uint64_t)stack >= query->data.dictionary.tree.count)
 		return LODE_USAGE;
-	lode_query_text_of(&query->data, (uint32_t)stack, buffer);
+	lode_query_folded_of(&query->data, (uint32_t)stack, buffer);
 	return 0;
 }
 

@@ -82,8 +82,8 @@ int lode_query_run(struct lode_query *query, const char *sql, const struct lode_
 		   struct lode_error *error);
 /* Whether `sql` has a whole statement with its `;`, for prompts. */
 int lode_query_is_complete(const char *sql);
-/* The text form of a stack as a statement knows it, `root;...;leaf`. Returns 0, or LODE_USAGE when there is none. */
-int lode_query_stack_text(struct lode_query *query, int64_t stack, struct lode_buffer *buffer);
+/* A stack as a folded line has it, `root;...;leaf` (base/folded_frame.h). Returns 0, or LODE_USAGE when there is none. */
+int lode_query_folded_stack(struct lode_query *query, int64_t stack, struct lode_buffer *buffer);
 /* Names that statements may use, for completion: tables, columns, functions; NULL behind the last. */
 const char *lode_query_word(size_t i);
 

@@ -7,6 +7,7 @@
 #include "query/query_data.h"
 
 #include "base/clock.h"
+#include "base/folded_frame.h"
 #include "store/catalogue_attributes.h"
 
 #include <stdlib.h>
@@ -275,7 +276,18 @@ const char *lode_query_frame_text(struct lode_query_data *data, uint32_t frame)
 	return *place;
 }
 
-void lode_query_text_of(struct lode_query_data *data, uint32_t stack, struct lode_buffer *buffer)
+static void put_frame(struct lode_query_data *data, uint32_t frame, int folded, struct lode_buffer *buffer)
+{
+	const char *text = lode_query_frame_text(data, frame);
+	size_t start = buffer->size;
+
+	buffer->failed |= !text;
+	lode_buffer_text(buffer, !text ? "" : folded && !*text ? LODE_FOLDED_NO_NAME : text);
+	if (folded && !buffer->failed)
+		lode_folded_clean(buffer->bytes + start, buffer->size - start);
+}
+
+static void put_frames(struct lode_query_data *data, uint32_t stack, int folded, struct lode_buffer *buffer)
 {
 	const struct lode_stack_tree *tree = &data->dictionary.tree;
 	uint32_t frames[LODE_STACK_DEPTH_LIMIT];
@@ -287,15 +299,20 @@ void lode_query_text_of(struct lode_query_data *data, uint32_t stack, struct lod
 	}
 	lode_stack_tree_frames(tree, stack, frames, depth);
 	for (uint32_t i = 0; i < depth; i++) {
-		const char *text = lode_query_frame_text(data, frames[i]);
-
 		if (i)
 			lode_buffer_byte(buffer, ';');
-		if (text)
-			lode_buffer_text(buffer, text);
-		else
-			buffer->failed = 1;
+		put_frame(data, frames[i], folded, buffer);
 	}
+}
+
+void lode_query_text_of(struct lode_query_data *data, uint32_t stack, struct lode_buffer *buffer)
+{
+	put_frames(data, stack, 0, buffer);
+}
+
+void lode_query_folded_of(struct lode_query_data *data, uint32_t stack, struct lode_buffer *buffer)
+{
+	put_frames(data, stack, 1, buffer);
 }
 
 uint32_t lode_query_stack_of(const struct lode_query_data *data, sqlite3_value *value)

@@ -117,6 +117,8 @@ int lode_query_no_memory(struct lode_query_data *data);
 const char *lode_query_frame_text(struct lode_query_data *data, uint32_t frame);
 /* Appends `root;...;leaf`. */
 void lode_query_text_of(struct lode_query_data *data, uint32_t stack, struct lode_buffer *buffer);
+/* The same for a folded line: no frame has a `;` or a line end of its own. */
+void lode_query_folded_of(struct lode_query_data *data, uint32_t stack, struct lode_buffer *buffer);
 /* The number of a stack in a value of SQLite; LODE_NONE: it is none. */
 uint32_t lode_query_stack_of(const struct lode_query_data *data, sqlite3_value *value);
 

@@ -4,6 +4,7 @@
  */
 #include "query/query_print.h"
 
+#include "base/folded_frame.h"
 #include "base/json.h"
 #include "base/safe_text.h"
 
@@ -100,6 +101,13 @@ static void json_row(struct printer *printer, const struct lode_query_value *val
 	lode_json_array_end(&printer->json);
 }
 
+/* Text that a statement made: its `;` may be meant as one. */
+static void put_on_one_line(struct lode_buffer *buffer, const char *text)
+{
+	for (; *text; text++)
+		lode_buffer_byte(buffer, lode_folded_is_line_end(*text) ? ' ' : *text);
+}
+
 static int folded_row(struct printer *printer, const struct lode_query_value *values, struct lode_error *error)
 {
 	struct lode_buffer *buffer = &printer->output->buffer;
@@ -107,9 +115,9 @@ static int folded_row(struct printer *printer, const struct lode_query_value *va
 	if (values[1].type != LODE_QUERY_INTEGER && values[1].type != LODE_QUERY_REAL)
 		return lode_fail(error, LODE_USAGE, "query: --folded needs a number in the second column");
 	if (values[0].type == LODE_QUERY_TEXT)
-		lode_buffer_text(buffer, values[0].text);
+		put_on_one_line(buffer, values[0].text);
 	else if (values[0].type != LODE_QUERY_INTEGER ||
-		 lode_query_stack_text(printer->printing->query, values[0].integer, buffer) < 0)
+		 lode_query_folded_stack(printer->printing->query, values[0].integer, buffer) < 0)
 		return lode_fail(error, LODE_USAGE, "query: --folded needs a stack in the first column");
 	lode_buffer_byte(buffer, ' ');
 	put_plain(buffer, &values[1]);
