@@ -46,7 +46,8 @@ static const struct lode_option options[] = {
 	LODE_TEXT("max-memory", 0, FIELD(max_memory), "SIZE", "what sorting may use (default: 1GB)"),
 	LODE_JOBS_OPTION(AREA(jobs)),
 	LODE_FLAG("no-cache", 0, AREA(no_cache), "make sums again, and cache nothing for the next run"),
-	LODE_STRICT_OPTION(AREA(strict)),
+	LODE_FLAG("strict", 0, AREA(strict),
+		  "fail if a stream is missing or its names and stacks are damaged, instead of skipping it"),
 	LODE_NO_MORE_OPTIONS,
 };
 
