@@ -427,12 +427,20 @@ static void put_lock(const struct lode_sentence *sentence, const struct lode_cha
 	}
 }
 
+/* Who signals may have a name that says more than a condition does: "waits for disk, which". */
+static int is_signalled_by_another(const struct lode_sentence *sentence, const struct lode_chain_link *link,
+				   const struct lode_chain_link *next)
+{
+	return is_signalled(sentence, link) && link->process == next->process && link->thread == next->thread;
+}
+
 /* "for the lock X in F, which B holds while it", "for B, which". */
 static void put_link(const struct lode_sentence *sentence, const struct lode_chain_link *link,
 		     const struct lode_chain_link *next)
 {
 	lode_sentence_put(sentence, " for ");
-	if (link->state == LODE_STATE_LOCK || link->state == LODE_STATE_GIL || is_signalled(sentence, link)) {
+	if (link->state == LODE_STATE_LOCK || link->state == LODE_STATE_GIL ||
+	    is_signalled_by_another(sentence, link, next)) {
 		put_lock(sentence, link, next);
 		return;
 	}
