@@ -159,6 +159,7 @@ static int read_upload(struct work *work, int upload, struct lode_cursor request
 	return code;
 }
 
+/* Where the handler of a signal tells it: there is no other way to hand it that. */
 static int crash_answer;
 
 static void tell_crash(int signal)
